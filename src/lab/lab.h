@@ -1,0 +1,138 @@
+#pragma once
+
+#include "base/json.h"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// A Lab is what one YAML file says, checked and with all defaults filled in. A passive value: JSON both ways.
+namespace rdmalab::lab {
+
+/// How one direction of a cable treats packets. rate 0: not limited.
+struct LinkShape {
+  std::uint64_t rate_bps = 0; ///< bits/s, counted over the Ethernet frame without preamble and FCS
+  std::uint64_t delay_ns = 0; ///< one way
+  std::uint32_t queue_packets = 0; ///< 0: computed so that the queue itself never drops
+};
+RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
+
+/// A host is a network namespace with one interface on the fabric.
+struct Host {
+  std::string name;
+  LinkShape down;              ///< fabric to host: what every packet to this host passes
+  std::optional<LinkShape> up; ///< host to fabric, in addition; absent: not shaped
+};
+RDMALAB_JSON(Host, name, down, up)
+
+struct Topology {
+  std::vector<Host> hosts;
+  std::uint32_t mtu = 1500; ///< of every interface, bytes
+  bool offloads = false;    ///< TSO, GSO, GRO; off, so that one skb is one packet
+};
+RDMALAB_JSON(Topology, hosts, mtu, offloads)
+
+enum class TrafficKind { verbs, tcp };
+NLOHMANN_JSON_SERIALIZE_ENUM(TrafficKind, {{TrafficKind::verbs, "verbs"}, {TrafficKind::tcp, "tcp"}})
+
+enum class VerbsOp { send, write, read };
+NLOHMANN_JSON_SERIALIZE_ENUM(VerbsOp, {{VerbsOp::send, "send"}, {VerbsOp::write, "write"}, {VerbsOp::read, "read"}})
+
+/// RC parameters, as ibv_modify_qp(3) names them.
+struct Verbs {
+  VerbsOp op = VerbsOp::write;
+  std::uint32_t depth = 16;        ///< messages in flight per QP
+  std::uint32_t qps = 1;
+  std::uint32_t path_mtu = 0;      ///< 256 … 4096 bytes; 0: the port's active MTU
+  std::uint32_t timeout = 14;      ///< local ACK timeout 4.096 us * 2^timeout, 0 … 31 (0: never)
+  std::uint32_t retry_count = 6;   ///< 0 … 7; rxe takes 7 for "for ever"
+  std::uint32_t rnr_retry = 6;     ///< 0 … 7; 7: for ever
+  std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
+};
+RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer)
+
+struct Tcp {
+  std::uint32_t streams = 1;
+  std::string congestion = "cubic";
+  bool nodelay = false;
+};
+RDMALAB_JSON(Tcp, streams, congestion, nodelay)
+
+struct Traffic {
+  std::string name;
+  TrafficKind kind = TrafficKind::verbs;
+  std::string from; ///< the host that posts work (verbs) or connects and sends (tcp); data of a READ flows to it
+  std::string to;
+  std::uint64_t message_bytes = 65536;
+  Verbs verbs; ///< for kind verbs
+  Tcp tcp;     ///< for kind tcp
+};
+RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp)
+
+enum class FaultKind { loss, burst_loss, delay, jitter, rate, duplicate, reorder, corrupt };
+NLOHMANN_JSON_SERIALIZE_ENUM(FaultKind, {{FaultKind::loss, "loss"},
+                                         {FaultKind::burst_loss, "burst-loss"},
+                                         {FaultKind::delay, "delay"},
+                                         {FaultKind::jitter, "jitter"},
+                                         {FaultKind::rate, "rate"},
+                                         {FaultKind::duplicate, "duplicate"},
+                                         {FaultKind::reorder, "reorder"},
+                                         {FaultKind::corrupt, "corrupt"}})
+
+/// One impairment of one direction. Which fields count depends on the kind; the others stay at their defaults.
+struct Fault {
+  std::string name;
+  FaultKind kind = FaultKind::loss;
+  std::optional<std::string> from; ///< set: packets that this host sends …
+  std::optional<std::string> to;   ///< … and that this host is to receive; at least one is set
+  std::uint64_t rate_ppm = 0;      ///< loss, duplicate, reorder, corrupt: share of packets
+  std::uint64_t correlation_ppm = 0;
+  /// burst-loss, Gilbert-Elliott: P(good→bad), P(bad→good), loss in bad, loss in good.
+  std::uint64_t p_ppm = 0;
+  std::uint64_t r_ppm = 0;
+  std::uint64_t bad_loss_ppm = 1'000'000;
+  std::uint64_t good_loss_ppm = 0;
+  std::uint64_t delay_ns = 0;  ///< delay: added one way; reorder: how long the others wait
+  std::uint64_t jitter_ns = 0; ///< jitter: plus or minus
+  bool reorder = false;        ///< jitter: packets may overtake one another; default: order is kept
+  std::uint32_t gap = 1;       ///< reorder: every gap-th packet is a candidate
+  std::uint64_t rate_bps = 0;  ///< rate: replaces the link's
+};
+RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm, good_loss_ppm,
+             delay_ns, jitter_ns, reorder, gap, rate_bps)
+
+struct Measure {
+  std::uint64_t warmup_ns = 100'000'000;
+  std::uint64_t duration_ns = 1'000'000'000;
+  std::uint32_t repeat = 3;
+};
+RDMALAB_JSON(Measure, warmup_ns, duration_ns, repeat)
+
+/// An expectation as written; analysis/ parses and judges it with lab/expression.h.
+struct Expectation {
+  std::string text;
+  int line = 0;
+  int column = 0;
+};
+RDMALAB_JSON(Expectation, text, line, column)
+
+struct Lab {
+  std::uint32_t version = 1;
+  std::string name;
+  std::string hypothesis;
+  std::string description; ///< what to watch, for `explain`
+  std::vector<std::string> questions;
+  std::uint64_t seed = 1;
+  std::uint64_t timeout_ns = 120'000'000'000; ///< guest time that one cell may take
+  Topology topology;
+  std::vector<Traffic> traffic;
+  std::vector<std::vector<std::string>> groups; ///< traffics that run together; default: each on its own
+  std::vector<Fault> faults;
+  Measure measure;
+  std::vector<Expectation> expect;
+};
+RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology, traffic, groups,
+             faults, measure, expect)
+
+} // namespace rdmalab::lab

@@ -1,0 +1,16 @@
+#include "record/record.h"
+
+#include "base/sha256.h"
+
+namespace rdmalab::record {
+
+std::string digest(const Record& record)
+{
+  Json measured;
+  measured["version"] = record.version;
+  measured["lab"] = record.lab;
+  measured["cells"] = record.cells;
+  return sha256(measured.dump());
+}
+
+} // namespace rdmalab::record
