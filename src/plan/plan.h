@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/netem.h"
 #include "lab/lab.h"
 
 #include <cstdint>
@@ -11,35 +12,6 @@
 /// A Plan is a Lab with every name, address, qdisc parameter and seed decided: what an engine executes.
 /// A passive value: JSON both ways. Nothing in it depends on the machine.
 namespace rdmalab::plan {
-
-/// netem's parameters in its own terms (tc-netem(8), TCA_NETEM_* of linux/pkt_sched.h).
-struct Netem {
-  std::uint32_t limit_packets = 1000;
-  std::uint64_t delay_ns = 0;
-  std::uint64_t jitter_ns = 0;
-  bool keep_order = true; ///< with jitter: a FIFO child, so that nothing overtakes
-  std::uint64_t rate_bps = 0;
-  std::uint64_t loss_ppm = 0;
-  std::uint64_t loss_correlation_ppm = 0;
-  bool gilbert_elliott = false; ///< then the four below, and loss_ppm is not used
-  std::uint64_t ge_p_ppm = 0;
-  std::uint64_t ge_r_ppm = 0;
-  std::uint64_t ge_bad_loss_ppm = 0;
-  std::uint64_t ge_good_loss_ppm = 0;
-  std::uint64_t duplicate_ppm = 0;
-  std::uint64_t duplicate_correlation_ppm = 0;
-  std::uint64_t corrupt_ppm = 0;
-  std::uint64_t corrupt_correlation_ppm = 0;
-  std::uint64_t reorder_ppm = 0;
-  std::uint64_t reorder_correlation_ppm = 0;
-  std::uint32_t reorder_gap = 0;
-  std::uint64_t seed = 0;
-  bool operator==(const Netem&) const = default;
-};
-RDMALAB_JSON(Netem, limit_packets, delay_ns, jitter_ns, keep_order, rate_bps, loss_ppm, loss_correlation_ppm,
-             gilbert_elliott, ge_p_ppm, ge_r_ppm, ge_bad_loss_ppm, ge_good_loss_ppm, duplicate_ppm,
-             duplicate_correlation_ppm, corrupt_ppm, corrupt_correlation_ppm, reorder_ppm, reorder_correlation_ppm,
-             reorder_gap, seed)
 
 /// One netem qdisc on the fabric. `down` sits at the egress of the host's port, `up` on an ifb behind its ingress.
 struct Shaper {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/netem.h"
 #include "lab/lab.h"
 #include "record/histogram.h"
 
@@ -56,8 +57,9 @@ RDMALAB_JSON(Counters, host, rdma, device)
 struct Impairment {
   std::string host;
   bool up = false;
-  Json applied;                 ///< the parameters read back from the kernel, in the form of plan::Netem
-  bool applied_as_requested = false;
+  Netem requested;
+  Netem applied;                ///< read back from the kernel
+  bool applied_as_requested = false; ///< equal but for the kernel's rounding
   std::uint64_t packets = 0;    ///< that left the qdisc
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;    ///< by the loss model
@@ -68,7 +70,7 @@ struct Impairment {
   std::uint64_t delayed = 0;
   bool exact = false;           ///< the counts per impairment come from tc_netem_xstats
 };
-RDMALAB_JSON(Impairment, host, up, applied, applied_as_requested, packets, bytes, dropped, overflowed, duplicated,
+RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes, dropped, overflowed, duplicated,
              reordered, corrupted, delayed, exact)
 
 struct Cell {
