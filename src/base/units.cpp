@@ -1,5 +1,7 @@
 #include "base/units.h"
 
+#include "base/wide.h"
+
 #include <array>
 #include <charconv>
 #include <limits>
@@ -40,7 +42,7 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t scale
   if (whole.empty() || (point != std::string_view::npos && fraction.empty())) return std::nullopt;
   while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
 
-  unsigned __int128 value = 0;
+  Wide value = 0;
   for (const char c : whole) {
     if (c < '0' || c > '9') return std::nullopt;
     value = value * 10 + static_cast<unsigned>(c - '0');
@@ -51,7 +53,7 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t scale
   for (const char c : fraction) {
     if (c < '0' || c > '9' || place % 10 != 0) return std::nullopt;
     place /= 10;
-    value += static_cast<unsigned>(c - '0') * static_cast<unsigned __int128>(place);
+    value += static_cast<unsigned>(c - '0') * static_cast<Wide>(place);
   }
   if (value > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return static_cast<std::uint64_t>(value);
@@ -65,7 +67,7 @@ std::optional<std::uint64_t> scaled_any(std::string_view number, std::uint64_t s
   if (point == std::string_view::npos || number.size() - point > 4) return std::nullopt;
   auto thousandths = scaled(number, 1000);
   if (!thousandths) return std::nullopt;
-  const auto product = static_cast<unsigned __int128>(*thousandths) * scale;
+  const auto product = static_cast<Wide>(*thousandths) * scale;
   if (product % 1000 != 0 || product / 1000 > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
   return static_cast<std::uint64_t>(product / 1000);
 }

@@ -1,5 +1,7 @@
 #include "record/histogram.h"
 
+#include "base/wide.h"
+
 #include <algorithm>
 
 namespace rdmalab::record {
@@ -17,7 +19,7 @@ void Histogram::merge(const Histogram& other)
 
 std::uint64_t Histogram::quantile(std::uint64_t ppm) const
 {
-  const auto wanted = static_cast<std::uint64_t>((static_cast<unsigned __int128>(count_) * ppm + 999'999) / 1'000'000);
+  const auto wanted = static_cast<std::uint64_t>((static_cast<Wide>(count_) * ppm + 999'999) / 1'000'000);
   std::uint64_t seen = 0;
   for (size_t b = 0; b < counts_.size(); ++b) {
     seen += counts_[b];
