@@ -9,8 +9,9 @@
 #include <string>
 #include <vector>
 
-/// A Result is what a Record says: retention, CPU, observed loss, verdicts. A passive value: JSON both ways.
-/// The keys that DESIGN section 7 names are stable from version 1 on. What doesn't exist is null, never zero or NaN.
+/// A Result is what a Record says: retention, CPU, observed loss, verdicts. A passive value: JSON
+/// both ways. The keys that DESIGN section 7 names are stable from version 1 on. What doesn't exist
+/// is null, never zero or NaN.
 namespace rdmalab::analysis {
 
 enum class Verdict { pass, fail, inconclusive, invalid };
@@ -56,15 +57,16 @@ struct CpuResult {
   std::optional<double> seconds_per_gib; ///< of payload; absent when nothing was delivered
   double percent_of_core = 0;
 };
-RDMALAB_JSON(CpuResult, app_user_ns, app_system_ns, rxe_ns, softirq_ns, seconds_per_gib, percent_of_core)
+RDMALAB_JSON(CpuResult, app_user_ns, app_system_ns, rxe_ns, softirq_ns, seconds_per_gib,
+             percent_of_core)
 
 /// What held the baseline back.
 struct Limit {
-  std::string by;                           ///< "link", "window", "core" or "unknown"
-  std::uint64_t link_payload_bps = 0;       ///< the link's rate less headers, 0: the link has no rate
-  std::optional<double> link_share;         ///< baseline goodput / link_payload_bps
-  std::optional<std::uint64_t> window_bps;  ///< bytes that may be in flight / round-trip time
-  std::optional<double> core_busy;          ///< share of the window in which the CPU was busy
+  std::string by;                     ///< "link", "window", "core" or "unknown"
+  std::uint64_t link_payload_bps = 0; ///< the link's rate less headers, 0: the link has no rate
+  std::optional<double> link_share;   ///< baseline goodput / link_payload_bps
+  std::optional<std::uint64_t> window_bps; ///< bytes that may be in flight / round-trip time
+  std::optional<double> core_busy;         ///< share of the window in which the CPU was busy
 };
 RDMALAB_JSON(Limit, by, link_payload_bps, link_share, window_bps, core_busy)
 
@@ -74,16 +76,17 @@ struct TrafficResult {
   std::optional<ConditionResult> baseline;
   std::optional<ConditionResult> faulted;
   std::optional<Retention> retention;
-  std::map<std::string, CpuResult> cpu;          ///< by host, in the faulted condition if there is one
+  std::map<std::string, CpuResult> cpu; ///< by host, in the faulted condition if there is one
   std::map<std::string, CpuResult> cpu_baseline; ///< by host
   std::optional<Limit> limit;
-  std::map<std::string, std::map<std::string, std::uint64_t>> counters; ///< host → counter → sum over faulted repeats
-  std::map<std::string, std::uint64_t> completions;                     ///< work completion status → count
+  std::map<std::string, std::map<std::string, std::uint64_t>>
+      counters; ///< host → counter → sum over faulted repeats
+  std::map<std::string, std::uint64_t> completions; ///< work completion status → count
   std::uint64_t checked_messages = 0;
   std::uint64_t corrupt_messages = 0;
 };
-RDMALAB_JSON(TrafficResult, name, kind, baseline, faulted, retention, cpu, cpu_baseline, limit, counters, completions,
-             checked_messages, corrupt_messages)
+RDMALAB_JSON(TrafficResult, name, kind, baseline, faulted, retention, cpu, cpu_baseline, limit,
+             counters, completions, checked_messages, corrupt_messages)
 
 /// Requested against applied against observed. Shares in ppm of packets; times in ns.
 struct FaultResult {
@@ -92,14 +95,14 @@ struct FaultResult {
   std::optional<std::uint64_t> requested_ppm;
   std::optional<std::uint64_t> applied_ppm;
   std::optional<std::uint64_t> observed_ppm;
-  std::optional<std::uint64_t> observed_low_ppm;  ///< 99 % binomial (Wilson) interval
+  std::optional<std::uint64_t> observed_low_ppm; ///< 99 % binomial (Wilson) interval
   std::optional<std::uint64_t> observed_high_ppm;
   std::uint64_t packets = 0; ///< that the fault could have hit
   std::uint64_t dropped = 0; ///< or duplicated, reordered, corrupted: hit
   bool consistent = true;    ///< requested equals applied and lies in the observed interval
 };
-RDMALAB_JSON(FaultResult, name, kind, requested_ppm, applied_ppm, observed_ppm, observed_low_ppm, observed_high_ppm,
-             packets, dropped, consistent)
+RDMALAB_JSON(FaultResult, name, kind, requested_ppm, applied_ppm, observed_ppm, observed_low_ppm,
+             observed_high_ppm, packets, dropped, consistent)
 
 struct ExpectationResult {
   std::string text;
@@ -121,9 +124,10 @@ struct Result {
   std::vector<FaultResult> faults;
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
-  std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, window of validity
+  std::vector<std::string>
+      notes; ///< what a reader has to know: clock, offloads, window of validity
 };
-RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic, faults,
-             expectations, problems, notes)
+RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic,
+             faults, expectations, problems, notes)
 
 } // namespace rdmalab::analysis

@@ -5,19 +5,22 @@
 
 namespace rdmalab {
 
-/// CLOCK_MONOTONIC in ns: one clock for all namespaces of a kernel, and what bpf_ktime_get_ns() reads.
+/// CLOCK_MONOTONIC in ns: one clock for all namespaces of a kernel, and what bpf_ktime_get_ns()
+/// reads.
 inline std::uint64_t monotonic_ns()
 {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 /// Sleeps until CLOCK_MONOTONIC reaches `ns`; signals do not shorten it.
 inline void sleep_until_ns(std::uint64_t ns)
 {
   const timespec t{static_cast<time_t>(ns / 1'000'000'000), static_cast<long>(ns % 1'000'000'000)};
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) != 0) {}
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, nullptr) != 0) {
+  }
 }
 
 } // namespace rdmalab

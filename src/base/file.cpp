@@ -1,11 +1,11 @@
 #include "base/file.h"
 
-#include <fcntl.h>
-#include <sys/stat.h>
-
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+
+#include <fcntl.h>
+#include <sys/stat.h>
 
 namespace rdmalab {
 
@@ -63,7 +63,8 @@ Status write_file_atomically(const std::filesystem::path& path, std::string_view
 Result<TemporaryFolder> TemporaryFolder::create(const std::string& prefix)
 {
   const char* base = std::getenv("TMPDIR");
-  std::string path = std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/" + prefix + "XXXXXX";
+  std::string path =
+      std::string(base != nullptr && *base != '\0' ? base : "/tmp") + "/" + prefix + "XXXXXX";
   if (::mkdtemp(path.data()) == nullptr) return system_error("create folder " + path);
   return TemporaryFolder(path);
 }
@@ -83,7 +84,10 @@ TemporaryFolder& TemporaryFolder::operator=(TemporaryFolder&& other) noexcept
   return *this;
 }
 
-TemporaryFolder::~TemporaryFolder() { remove(); }
+TemporaryFolder::~TemporaryFolder()
+{
+  remove();
+}
 
 void TemporaryFolder::remove()
 {

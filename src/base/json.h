@@ -2,10 +2,11 @@
 
 #include "base/result.h"
 
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include <nlohmann/json.hpp>
 
 namespace rdmalab {
 
@@ -16,8 +17,7 @@ using Json = nlohmann::ordered_json;
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
 /// Converts JSON to a value; a wrong type is an Error that names `what`, not an exception.
-template <typename T>
-Result<T> from_json_value(const Json& json, const std::string& what)
+template <typename T> Result<T> from_json_value(const Json& json, const std::string& what)
 {
   try {
     return json.get<T>();
@@ -29,18 +29,15 @@ Result<T> from_json_value(const Json& json, const std::string& what)
 } // namespace rdmalab
 
 /// std::optional: null when it is empty.
-template <typename T>
-struct nlohmann::adl_serializer<std::optional<T>> {
-  template <typename J>
-  static void to_json(J& json, const std::optional<T>& value)
+template <typename T> struct nlohmann::adl_serializer<std::optional<T>> {
+  template <typename J> static void to_json(J& json, const std::optional<T>& value)
   {
     if (value)
       json = *value;
     else
       json = nullptr;
   }
-  template <typename J>
-  static void from_json(const J& json, std::optional<T>& value)
+  template <typename J> static void from_json(const J& json, std::optional<T>& value)
   {
     if (json.is_null())
       value.reset();
@@ -49,7 +46,8 @@ struct nlohmann::adl_serializer<std::optional<T>> {
   }
 };
 
-/// RDMALAB_JSON(Type, field, ...): JSON both ways for a passive struct; missing keys keep their defaults.
+/// RDMALAB_JSON(Type, field, ...): JSON both ways for a passive struct; missing keys keep their
+/// defaults.
 #define RDMALAB_JSON(Type, ...)                                                                    \
   inline void to_json(::rdmalab::Json& nlohmann_json_j, const Type& nlohmann_json_t)               \
   {                                                                                                \

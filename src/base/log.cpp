@@ -1,15 +1,16 @@
 #include "base/log.h"
 
-#include <spdlog/sinks/stdout_color_sinks.h>
-
 #include <cstdlib>
+
+#include <spdlog/sinks/stdout_color_sinks.h>
 
 namespace rdmalab {
 
 void setup_log(int verbosity)
 {
   const char* no_color = std::getenv("NO_COLOR");
-  const auto mode = no_color != nullptr && *no_color != '\0' ? spdlog::color_mode::never : spdlog::color_mode::automatic;
+  const auto mode = no_color != nullptr && *no_color != '\0' ? spdlog::color_mode::never
+                                                             : spdlog::color_mode::automatic;
   auto sink = std::make_shared<spdlog::sinks::stderr_color_sink_mt>(mode);
   auto logger = std::make_shared<spdlog::logger>("rdmalab", std::move(sink));
   logger->set_pattern("%^%l%$: %v");

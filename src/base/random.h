@@ -4,8 +4,8 @@
 
 namespace rdmalab {
 
-/// SplitMix64's finaliser (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators, OOPSLA 2014):
-/// a bijection of 64-bit words whose output bits each depend on all input bits.
+/// SplitMix64's finaliser (Steele, Lea, Flood: Fast Splittable Pseudorandom Number Generators,
+/// OOPSLA 2014): a bijection of 64-bit words whose output bits each depend on all input bits.
 constexpr std::uint64_t mix64(std::uint64_t x)
 {
   x += 0x9e3779b97f4a7c15ULL;
@@ -15,6 +15,9 @@ constexpr std::uint64_t mix64(std::uint64_t x)
 }
 
 /// One seed from two, so that every part of a run draws from its own stream.
-constexpr std::uint64_t mix64(std::uint64_t a, std::uint64_t b) { return mix64(mix64(a) ^ b); }
+constexpr std::uint64_t mix64(std::uint64_t a, std::uint64_t b)
+{
+  return mix64(mix64(a) ^ b);
+}
 
 } // namespace rdmalab

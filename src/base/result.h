@@ -10,26 +10,26 @@ namespace rdmalab {
 
 /// The program's exit status; stable, documented in docs/exit-codes.md and `rdmalab --help`.
 enum class Exit : int {
-  ok = 0,             ///< all expectations met
-  expectation = 1,    ///< an expectation failed
-  usage = 2,          ///< command line or lab file
-  environment = 3,    ///< this machine can't run it
-  setup = 4,          ///< set-up failed, or something read back different
-  traffic = 5,        ///< traffic broke unexpectedly
-  timeout = 6,        ///< wall-clock limit
-  guest = 7,          ///< guest panic or kernel splat
-  inconclusive = 8,   ///< inconclusive or invalid under --strict
-  skipped = 77,       ///< nothing could be run, and that was asked for
-  interrupted = 130,  ///< Ctrl-C
+  ok = 0,            ///< all expectations met
+  expectation = 1,   ///< an expectation failed
+  usage = 2,         ///< command line or lab file
+  environment = 3,   ///< this machine can't run it
+  setup = 4,         ///< set-up failed, or something read back different
+  traffic = 5,       ///< traffic broke unexpectedly
+  timeout = 6,       ///< wall-clock limit
+  guest = 7,         ///< guest panic or kernel splat
+  inconclusive = 8,  ///< inconclusive or invalid under --strict
+  skipped = 77,      ///< nothing could be run, and that was asked for
+  interrupted = 130, ///< Ctrl-C
 };
 
 /// What went wrong, for a person: what was attempted, where, why (errno), and one hint.
 struct Error {
   Exit exit = Exit::setup;
-  std::string attempted;  ///< "create veth pair client0/p0"
-  int number = 0;         ///< errno, 0 if there is none
-  std::string hint;       ///< the remedy, one sentence, may be empty
-  std::string where;      ///< "file:line:column", may be empty
+  std::string attempted; ///< "create veth pair client0/p0"
+  int number = 0;        ///< errno, 0 if there is none
+  std::string hint;      ///< the remedy, one sentence, may be empty
+  std::string where;     ///< "file:line:column", may be empty
 
   /// "where: attempted: Reason" without the hint.
   [[nodiscard]] std::string message() const;
@@ -43,8 +43,7 @@ struct Error {
                                  std::string hint = {});
 
 /// A value or an Error. Reading the one that isn't there is a bug and asserts.
-template <typename T>
-class [[nodiscard]] Result {
+template <typename T> class [[nodiscard]] Result {
 public:
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
@@ -70,8 +69,7 @@ private:
 };
 
 /// Success, or an Error.
-template <>
-class [[nodiscard]] Result<void> {
+template <> class [[nodiscard]] Result<void> {
 public:
   Result() = default;
   Result(Error error) : error_(std::move(error)) {}
@@ -100,8 +98,7 @@ using Status = Result<void>;
   } while (false)
 
 /// TRY_ASSIGN(auto x, expression): x becomes the Result's value, or its Error is returned.
-#define TRY_ASSIGN(lhs, ...)                                                                       \
-  TRY_ASSIGN_(RDMALAB_CONCAT(try_result_, __LINE__), lhs, __VA_ARGS__)
+#define TRY_ASSIGN(lhs, ...) TRY_ASSIGN_(RDMALAB_CONCAT(try_result_, __LINE__), lhs, __VA_ARGS__)
 #define TRY_ASSIGN_(result, lhs, ...)                                                              \
   auto result = (__VA_ARGS__);                                                                     \
   if (!result) return std::move(result).error();                                                   \

@@ -1,9 +1,9 @@
 #include "base/sha256.h"
 
-#include <sys/types.h>
-#include <sha256.h>
-
 #include <array>
+
+#include <sha256.h>
+#include <sys/types.h>
 
 namespace rdmalab {
 

@@ -15,7 +15,8 @@ struct Unit {
   std::uint64_t scale;
 };
 
-constexpr std::array<Unit, 4> time_units{{{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
+constexpr std::array<Unit, 4> time_units{
+    {{"s", 1'000'000'000}, {"ms", 1'000'000}, {"us", 1'000}, {"ns", 1}}};
 constexpr std::array<Unit, 7> byte_units{{{"GiB", 1ULL << 30},
                                           {"MiB", 1ULL << 20},
                                           {"KiB", 1ULL << 10},
@@ -38,7 +39,8 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t scale
 {
   const size_t point = number.find('.');
   const std::string_view whole = number.substr(0, point);
-  std::string_view fraction = point == std::string_view::npos ? std::string_view{} : number.substr(point + 1);
+  std::string_view fraction =
+      point == std::string_view::npos ? std::string_view{} : number.substr(point + 1);
   if (whole.empty() || (point != std::string_view::npos && fraction.empty())) return std::nullopt;
   while (!fraction.empty() && fraction.back() == '0') fraction.remove_suffix(1);
 
@@ -59,7 +61,8 @@ std::optional<std::uint64_t> scaled(std::string_view number, std::uint64_t scale
   return static_cast<std::uint64_t>(value);
 }
 
-/// A binary scale divides fractions by two, not ten; 0.5KiB is still exact in tenths if it comes out whole.
+/// A binary scale divides fractions by two, not ten; 0.5KiB is still exact in tenths if it comes
+/// out whole.
 std::optional<std::uint64_t> scaled_any(std::string_view number, std::uint64_t scale)
 {
   if (auto exact = scaled(number, scale)) return exact;
@@ -68,7 +71,8 @@ std::optional<std::uint64_t> scaled_any(std::string_view number, std::uint64_t s
   auto thousandths = scaled(number, 1000);
   if (!thousandths) return std::nullopt;
   const auto product = static_cast<Wide>(*thousandths) * scale;
-  if (product % 1000 != 0 || product / 1000 > std::numeric_limits<std::uint64_t>::max()) return std::nullopt;
+  if (product % 1000 != 0 || product / 1000 > std::numeric_limits<std::uint64_t>::max())
+    return std::nullopt;
   return static_cast<std::uint64_t>(product / 1000);
 }
 
@@ -107,9 +111,18 @@ std::string format(std::uint64_t value, std::span<const Unit> units)
 
 } // namespace
 
-std::optional<std::uint64_t> parse_time(std::string_view text) { return parse(text, time_units); }
-std::optional<std::uint64_t> parse_bytes(std::string_view text) { return parse(text, byte_units); }
-std::optional<std::uint64_t> parse_rate(std::string_view text) { return parse(text, rate_units); }
+std::optional<std::uint64_t> parse_time(std::string_view text)
+{
+  return parse(text, time_units);
+}
+std::optional<std::uint64_t> parse_bytes(std::string_view text)
+{
+  return parse(text, byte_units);
+}
+std::optional<std::uint64_t> parse_rate(std::string_view text)
+{
+  return parse(text, rate_units);
+}
 
 std::optional<std::uint64_t> parse_share(std::string_view text)
 {
@@ -118,16 +131,26 @@ std::optional<std::uint64_t> parse_share(std::string_view text)
   return ppm;
 }
 
-std::string format_time(std::uint64_t ns) { return format(ns, time_units); }
+std::string format_time(std::uint64_t ns)
+{
+  return format(ns, time_units);
+}
 
 std::string format_bytes(std::uint64_t bytes)
 {
   for (const Unit& u : std::span(byte_units).first(3))
-    if (bytes >= u.scale && bytes % u.scale == 0) return std::to_string(bytes / u.scale) + std::string(u.name);
+    if (bytes >= u.scale && bytes % u.scale == 0)
+      return std::to_string(bytes / u.scale) + std::string(u.name);
   return std::to_string(bytes) + "B";
 }
 
-std::string format_rate(std::uint64_t bits_per_second) { return format(bits_per_second, std::span(rate_units).first(4)); }
-std::string format_share(std::uint64_t ppm) { return decimal(ppm, 10'000) + "%"; }
+std::string format_rate(std::uint64_t bits_per_second)
+{
+  return format(bits_per_second, std::span(rate_units).first(4));
+}
+std::string format_share(std::uint64_t ppm)
+{
+  return decimal(ppm, 10'000) + "%";
+}
 
 } // namespace rdmalab::units

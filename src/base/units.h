@@ -8,7 +8,8 @@
 /// Quantities stay integers inside: ns, bytes, bits per second, ppm. Text is met at the edges only.
 namespace rdmalab::units {
 
-/// "20us", "1.5ms", "2s", "100ns" to ns; exact, or nothing (no unit, unknown unit, a fraction of a ns).
+/// "20us", "1.5ms", "2s", "100ns" to ns; exact, or nothing (no unit, unknown unit, a fraction of a
+/// ns).
 std::optional<std::uint64_t> parse_time(std::string_view text);
 /// "64KiB", "1MB", "4096B" to bytes; KB, MB, GB are powers of 1000, KiB, MiB, GiB of 1024.
 std::optional<std::uint64_t> parse_bytes(std::string_view text);

@@ -7,7 +7,8 @@
 #include <string>
 #include <vector>
 
-/// A Lab is what one YAML file says, checked and with all defaults filled in. A passive value: JSON both ways.
+/// A Lab is what one YAML file says, checked and with all defaults filled in. A passive value: JSON
+/// both ways.
 namespace rdmalab::lab {
 
 /// How one direction of a cable treats packets. rate 0: not limited.
@@ -34,20 +35,23 @@ struct Topology {
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
 
 enum class TrafficKind { verbs, tcp };
-NLOHMANN_JSON_SERIALIZE_ENUM(TrafficKind, {{TrafficKind::verbs, "verbs"}, {TrafficKind::tcp, "tcp"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(TrafficKind,
+                             {{TrafficKind::verbs, "verbs"}, {TrafficKind::tcp, "tcp"}})
 
 enum class VerbsOp { send, write, read };
-NLOHMANN_JSON_SERIALIZE_ENUM(VerbsOp, {{VerbsOp::send, "send"}, {VerbsOp::write, "write"}, {VerbsOp::read, "read"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(VerbsOp, {{VerbsOp::send, "send"},
+                                       {VerbsOp::write, "write"},
+                                       {VerbsOp::read, "read"}})
 
 /// RC parameters, as ibv_modify_qp(3) names them.
 struct Verbs {
   VerbsOp op = VerbsOp::write;
-  std::uint32_t depth = 16;        ///< messages in flight per QP
+  std::uint32_t depth = 16; ///< messages in flight per QP
   std::uint32_t qps = 1;
-  std::uint32_t path_mtu = 0;      ///< 256 … 4096 bytes; 0: the port's active MTU
-  std::uint32_t timeout = 14;      ///< local ACK timeout 4.096 us * 2^timeout, 0 … 31 (0: never)
-  std::uint32_t retry_count = 6;   ///< 0 … 7; rxe takes 7 for "for ever"
-  std::uint32_t rnr_retry = 6;     ///< 0 … 7; 7: for ever
+  std::uint32_t path_mtu = 0;       ///< 256 … 4096 bytes; 0: the port's active MTU
+  std::uint32_t timeout = 14;       ///< local ACK timeout 4.096 us * 2^timeout, 0 … 31 (0: never)
+  std::uint32_t retry_count = 6;    ///< 0 … 7; rxe takes 7 for "for ever"
+  std::uint32_t rnr_retry = 6;      ///< 0 … 7; 7: for ever
   std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
 };
 RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer)
@@ -62,7 +66,8 @@ RDMALAB_JSON(Tcp, streams, congestion, nodelay)
 struct Traffic {
   std::string name;
   TrafficKind kind = TrafficKind::verbs;
-  std::string from; ///< the host that posts work (verbs) or connects and sends (tcp); data of a READ flows to it
+  std::string from; ///< the host that posts work (verbs) or connects and sends (tcp); data of a
+                    ///< READ flows to it
   std::string to;
   std::uint64_t message_bytes = 65536;
   Verbs verbs; ///< for kind verbs
@@ -80,7 +85,8 @@ NLOHMANN_JSON_SERIALIZE_ENUM(FaultKind, {{FaultKind::loss, "loss"},
                                          {FaultKind::reorder, "reorder"},
                                          {FaultKind::corrupt, "corrupt"}})
 
-/// One impairment of one direction. Which fields count depends on the kind; the others stay at their defaults.
+/// One impairment of one direction. Which fields count depends on the kind; the others stay at
+/// their defaults.
 struct Fault {
   std::string name;
   FaultKind kind = FaultKind::loss;
@@ -99,8 +105,8 @@ struct Fault {
   std::uint32_t gap = 1;       ///< reorder: every gap-th packet is a candidate
   std::uint64_t rate_bps = 0;  ///< rate: replaces the link's
 };
-RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm, good_loss_ppm,
-             delay_ns, jitter_ns, reorder, gap, rate_bps)
+RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,
+             good_loss_ppm, delay_ns, jitter_ns, reorder, gap, rate_bps)
 
 struct Measure {
   std::uint64_t warmup_ns = 100'000'000;
@@ -127,12 +133,13 @@ struct Lab {
   std::uint64_t timeout_ns = 120'000'000'000; ///< guest time that one cell may take
   Topology topology;
   std::vector<Traffic> traffic;
-  std::vector<std::vector<std::string>> groups; ///< traffics that run together; default: each on its own
+  std::vector<std::vector<std::string>>
+      groups; ///< traffics that run together; default: each on its own
   std::vector<Fault> faults;
   Measure measure;
   std::vector<Expectation> expect;
 };
-RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology, traffic, groups,
-             faults, measure, expect)
+RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
+             traffic, groups, faults, measure, expect)
 
 } // namespace rdmalab::lab

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
-/// A Plan is a Lab with every name, address, qdisc parameter and seed decided: what an engine executes.
-/// A passive value: JSON both ways. Nothing in it depends on the machine.
+/// A Plan is a Lab with every name, address, qdisc parameter and seed decided: what an engine
+/// executes. A passive value: JSON both ways. Nothing in it depends on the machine.
 namespace rdmalab::plan {
 
-/// One netem qdisc on the fabric. `down` sits at the egress of the host's port, `up` on an ifb behind its ingress.
+/// One netem qdisc on the fabric. `down` sits at the egress of the host's port, `up` on an ifb
+/// behind its ingress.
 struct Shaper {
   std::string host;
   bool up = false;
@@ -25,13 +26,13 @@ RDMALAB_JSON(Shaper, host, up, device, unfaulted, faulted)
 
 /// A host of the lab, in kernel names. All namespaces of a run share the plan's prefix.
 struct HostNode {
-  std::string name;       ///< the lab's
-  std::string netns;      ///< "rl-client"
-  std::string device;     ///< veth end in the host: "eth0"
-  std::string port;       ///< veth end in the fabric: "p0"
-  std::string rdma;       ///< rxe device: "rxe0"
-  std::string mac;        ///< "02:00:00:00:00:01"
-  std::string ip;         ///< "10.0.0.1", /24
+  std::string name;   ///< the lab's
+  std::string netns;  ///< "rl-client"
+  std::string device; ///< veth end in the host: "eth0"
+  std::string port;   ///< veth end in the fabric: "p0"
+  std::string rdma;   ///< rxe device: "rxe0"
+  std::string mac;    ///< "02:00:00:00:00:01"
+  std::string ip;     ///< "10.0.0.1", /24
 };
 RDMALAB_JSON(HostNode, name, netns, device, port, rdma, mac, ip)
 
@@ -46,9 +47,11 @@ struct Fabric {
 RDMALAB_JSON(Fabric, netns, bridge, mtu, offloads, hosts, shapers)
 
 enum class Condition { baseline, faulted };
-NLOHMANN_JSON_SERIALIZE_ENUM(Condition, {{Condition::baseline, "baseline"}, {Condition::faulted, "faulted"}})
+NLOHMANN_JSON_SERIALIZE_ENUM(Condition,
+                             {{Condition::baseline, "baseline"}, {Condition::faulted, "faulted"}})
 
-/// The unit of execution: traffics that run together, one condition, one repeat; a fresh kernel's worth of state.
+/// The unit of execution: traffics that run together, one condition, one repeat; a fresh kernel's
+/// worth of state.
 struct Cell {
   std::string id; ///< "roce/faulted/2", unique in the plan and stable
   std::vector<std::string> traffic;

@@ -19,7 +19,8 @@ void Histogram::merge(const Histogram& other)
 
 std::uint64_t Histogram::quantile(std::uint64_t ppm) const
 {
-  const auto wanted = static_cast<std::uint64_t>((static_cast<Wide>(count_) * ppm + 999'999) / 1'000'000);
+  const auto wanted =
+      static_cast<std::uint64_t>((static_cast<Wide>(count_) * ppm + 999'999) / 1'000'000);
   std::uint64_t seen = 0;
   for (size_t b = 0; b < counts_.size(); ++b) {
     seen += counts_[b];
@@ -33,7 +34,8 @@ void to_json(Json& json, const Histogram& h)
   Json buckets = Json::array();
   for (size_t b = 0; b < h.counts_.size(); ++b)
     if (h.counts_[b] != 0) buckets.push_back({b, h.counts_[b]});
-  json = Json{{"count", h.count_}, {"sum", h.sum_}, {"min", h.min_}, {"max", h.max_}, {"buckets", buckets}};
+  json = Json{
+      {"count", h.count_}, {"sum", h.sum_}, {"min", h.min_}, {"max", h.max_}, {"buckets", buckets}};
 }
 
 void from_json(const Json& json, Histogram& h)

@@ -8,8 +8,9 @@
 
 namespace rdmalab::record {
 
-/// A log-linear histogram of 64-bit values: 32 buckets a power of two, so a value is known to 1/32 (3.1 %).
-/// The layout of HdrHistogram (Tene), in the few lines needed. Sparse in JSON: [[bucket, count], …].
+/// A log-linear histogram of 64-bit values: 32 buckets a power of two, so a value is known to 1/32
+/// (3.1 %). The layout of HdrHistogram (Tene), in the few lines needed. Sparse in JSON: [[bucket,
+/// count], …].
 class Histogram {
 public:
   void add(std::uint64_t value)
@@ -28,7 +29,8 @@ public:
   [[nodiscard]] std::uint64_t min() const { return min_; }
   [[nodiscard]] std::uint64_t max() const { return max_; }
   [[nodiscard]] std::uint64_t sum() const { return sum_; }
-  /// The smallest value that at least `ppm` of all values do not exceed, as its bucket's upper edge, at most max(). 0 if empty.
+  /// The smallest value that at least `ppm` of all values do not exceed, as its bucket's upper
+  /// edge, at most max(). 0 if empty.
   [[nodiscard]] std::uint64_t quantile(std::uint64_t ppm) const;
 
   static size_t bucket(std::uint64_t value)

@@ -11,37 +11,45 @@
 #include <string>
 #include <vector>
 
-/// A Record is what an engine measured, before anything is concluded from it. A passive value: JSON both ways.
-/// All times in it are relative to the cell's measuring window or are durations, so that equal runs give equal bytes.
+/// A Record is what an engine measured, before anything is concluded from it. A passive value: JSON
+/// both ways. All times in it are relative to the cell's measuring window or are durations, so that
+/// equal runs give equal bytes.
 namespace rdmalab::record {
 
-/// Bytes delivered to the application and acknowledged, between the two instants of the measuring window.
+/// Bytes delivered to the application and acknowledged, between the two instants of the measuring
+/// window.
 struct Flow {
   std::string traffic;
-  std::string outcome = "ok";          ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
+  std::string outcome =
+      "ok"; ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
   std::uint64_t window_ns = 0;
-  std::uint64_t bytes = 0;             ///< delivered within the window
-  std::uint64_t messages = 0;          ///< delivered within the window
-  std::uint64_t total_bytes = 0;       ///< delivered from start to stop
+  std::uint64_t bytes = 0;       ///< delivered within the window
+  std::uint64_t messages = 0;    ///< delivered within the window
+  std::uint64_t total_bytes = 0; ///< delivered from start to stop
   std::uint64_t total_messages = 0;
-  std::uint64_t checked_messages = 0;  ///< of total_messages, whose whole payload was compared at the receiver
-  std::uint64_t corrupt_messages = 0;  ///< of checked_messages, with a wrong byte
+  std::uint64_t checked_messages =
+      0; ///< of total_messages, whose whole payload was compared at the receiver
+  std::uint64_t corrupt_messages = 0;          ///< of checked_messages, with a wrong byte
   std::vector<std::uint64_t> bytes_per_stream; ///< per QP or TCP stream, within the window
-  std::map<std::string, std::uint64_t> completions; ///< work completion status name to count (verbs)
-  std::map<std::string, std::uint64_t> tcp_info;    ///< selected fields of tcp_info, summed over streams (tcp)
-  std::uint32_t path_mtu = 0;          ///< IB path MTU or TCP MSS in force, bytes
-  Histogram latency;                   ///< ns per message delivered within the window
+  std::map<std::string, std::uint64_t>
+      completions; ///< work completion status name to count (verbs)
+  std::map<std::string, std::uint64_t>
+      tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
+  std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
+  Histogram latency;          ///< ns per message delivered within the window
 };
-RDMALAB_JSON(Flow, traffic, outcome, window_ns, bytes, messages, total_bytes, total_messages, checked_messages,
-             corrupt_messages, bytes_per_stream, completions, tcp_info, path_mtu, latency)
+RDMALAB_JSON(Flow, traffic, outcome, window_ns, bytes, messages, total_bytes, total_messages,
+             checked_messages, corrupt_messages, bytes_per_stream, completions, tcp_info, path_mtu,
+             latency)
 
 /// CPU time of one host within the window, ns of CPU (real clock) or instructions (virtual clock).
 struct Cpu {
-  std::string host;                ///< or "fabric", for softirq work done in the fabric's namespace
-  std::uint64_t app_user_ns = 0;   ///< endpoint processes, in user mode
-  std::uint64_t app_system_ns = 0; ///< endpoint processes, in the kernel, without softirq that ran on their back
-  std::uint64_t rxe_ns = 0;        ///< work items of rdma_rxe on the workqueue rxe_wq
-  std::uint64_t softirq_ns = 0;    ///< softirq time spent on packets of this namespace
+  std::string host;              ///< or "fabric", for softirq work done in the fabric's namespace
+  std::uint64_t app_user_ns = 0; ///< endpoint processes, in user mode
+  std::uint64_t app_system_ns =
+      0; ///< endpoint processes, in the kernel, without softirq that ran on their back
+  std::uint64_t rxe_ns = 0;     ///< work items of rdma_rxe on the workqueue rxe_wq
+  std::uint64_t softirq_ns = 0; ///< softirq time spent on packets of this namespace
 };
 RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
 
@@ -58,9 +66,9 @@ struct Impairment {
   std::string host;
   bool up = false;
   Netem requested;
-  Netem applied;                ///< read back from the kernel
+  Netem applied;                     ///< read back from the kernel
   bool applied_as_requested = false; ///< equal but for the kernel's rounding
-  std::uint64_t packets = 0;    ///< that left the qdisc
+  std::uint64_t packets = 0;         ///< that left the qdisc
   std::uint64_t bytes = 0;
   std::uint64_t dropped = 0;    ///< by the loss model
   std::uint64_t overflowed = 0; ///< by the queue's limit
@@ -68,10 +76,10 @@ struct Impairment {
   std::uint64_t reordered = 0;
   std::uint64_t corrupted = 0;
   std::uint64_t delayed = 0;
-  bool exact = false;           ///< the counts per impairment come from tc_netem_xstats
+  bool exact = false; ///< the counts per impairment come from tc_netem_xstats
 };
-RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes, dropped, overflowed, duplicated,
-             reordered, corrupted, delayed, exact)
+RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,
+             dropped, overflowed, duplicated, reordered, corrupted, delayed, exact)
 
 struct Cell {
   std::string id;
@@ -80,18 +88,20 @@ struct Cell {
   std::uint32_t repeat = 0;
   std::uint64_t seed = 0;
   std::uint64_t window_ns = 0;
-  std::uint64_t busy_ns = 0; ///< of the window, when no CPU was idle; equal to window_ns: the core was the limit
+  std::uint64_t busy_ns =
+      0; ///< of the window, when no CPU was idle; equal to window_ns: the core was the limit
   std::uint32_t cpus = 1;
   std::vector<Flow> flows;
   std::vector<Cpu> cpu;
   std::vector<Counters> counters;
   std::vector<Impairment> impairments;
-  std::map<std::string, std::string> offloads; ///< "client eth0" to the offloads that are on, "" for none
-  std::vector<std::string> problems;           ///< why this cell proves nothing; empty: it does
-  std::vector<std::string> kernel_log;         ///< warnings and worse, without time stamps
+  std::map<std::string, std::string>
+      offloads;                        ///< "client eth0" to the offloads that are on, "" for none
+  std::vector<std::string> problems;   ///< why this cell proves nothing; empty: it does
+  std::vector<std::string> kernel_log; ///< warnings and worse, without time stamps
 };
-RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu, counters, impairments,
-             offloads, problems, kernel_log)
+RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
+             counters, impairments, offloads, problems, kernel_log)
 
 struct Environment {
   std::string engine;      ///< "host" or "vm"
@@ -100,15 +110,16 @@ struct Environment {
   std::string kernel;      ///< release of the kernel that did the work
   std::string qemu;        ///< version, "" without a guest
   std::string rdmalab;
-  std::string snapshot;    ///< digest of the guest's snapshot, "" without one
-  std::string start;       ///< how the guests started: "snapshot", "boot", "none"
+  std::string snapshot; ///< digest of the guest's snapshot, "" without one
+  std::string start;    ///< how the guests started: "snapshot", "boot", "none"
 };
 RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)
 
 /// Wall time around the run; not part of the digest.
 struct Timing {
   double wall_seconds = 0;
-  double first_packet_seconds = 0; ///< from QEMU's start to the first payload packet, of the slowest cell
+  double first_packet_seconds =
+      0; ///< from QEMU's start to the first payload packet, of the slowest cell
 };
 RDMALAB_JSON(Timing, wall_seconds, first_packet_seconds)
 
@@ -121,7 +132,8 @@ struct Record {
 };
 RDMALAB_JSON(Record, version, lab, environment, timing, cells)
 
-/// SHA-256 over the lab and the cells: what was asked and what was measured, without the machine around it.
+/// SHA-256 over the lab and the cells: what was asked and what was measured, without the machine
+/// around it.
 std::string digest(const Record& record);
 
 } // namespace rdmalab::record

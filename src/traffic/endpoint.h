@@ -5,14 +5,15 @@
 #include "lab/lab.h"
 #include "record/record.h"
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <string>
 
-/// Endpoints drive traffic. Each is a child process in its host's namespace, ordered about over a socket pair by
-/// the controller, and can be killed at any time. The initiator (`from`) and the target (`to`) of a traffic find
-/// each other over a TCP connection inside the namespaces (out-of-band exchange).
+#include <sys/types.h>
+
+/// Endpoints drive traffic. Each is a child process in its host's namespace, ordered about over a
+/// socket pair by the controller, and can be killed at any time. The initiator (`from`) and the
+/// target (`to`) of a traffic find each other over a TCP connection inside the namespaces
+/// (out-of-band exchange).
 namespace rdmalab::traffic {
 
 enum class Role { initiator, target };
@@ -25,9 +26,10 @@ struct EndpointSpec {
   std::string rdma_device; ///< "rxe0"
   std::string local_ip;    ///< IPv4 of this host
   std::string peer_ip;
-  std::uint16_t port = 0;  ///< TCP port of the out-of-band exchange, and of the stream for kind tcp
-  std::uint64_t seed = 0;  ///< of PSNs and payloads; equal at both ends
-  std::uint64_t expected_bytes = 0; ///< upper estimate of what the cell can carry: sizes the target's ring for WRITE
+  std::uint16_t port = 0; ///< TCP port of the out-of-band exchange, and of the stream for kind tcp
+  std::uint64_t seed = 0; ///< of PSNs and payloads; equal at both ends
+  std::uint64_t expected_bytes =
+      0; ///< upper estimate of what the cell can carry: sizes the target's ring for WRITE
 };
 
 /// The times of a cell, CLOCK_MONOTONIC ns; all endpoints get the same.
@@ -40,16 +42,19 @@ struct Schedule {
 /// The controller's hold on one endpoint process. Dying kills and reaps it. Move-only.
 class Endpoint {
 public:
-  /// Forks the process; it enters its namespace, opens its device and waits. Returns without waiting for that.
+  /// Forks the process; it enters its namespace, opens its device and waits. Returns without
+  /// waiting for that.
   static Result<Endpoint> spawn(const EndpointSpec& spec);
 
-  /// Waits until the endpoint is connected to its peer and ready to send; its Error if it failed at that.
+  /// Waits until the endpoint is connected to its peer and ready to send; its Error if it failed at
+  /// that.
   Status wait_ready(std::uint64_t timeout_ns);
   /// Hands it the schedule.
   Status start(const Schedule& schedule);
   /// Waits for its report after the window. A broken transport is no Error: Flow::outcome says it.
-  /// The flow's bytes are filled in by the end that sees delivery (verbs SEND and tcp: target; WRITE, READ:
-  /// initiator); the other end's Flow carries only its completions, checks and outcome.
+  /// The flow's bytes are filled in by the end that sees delivery (verbs SEND and tcp: target;
+  /// WRITE, READ: initiator); the other end's Flow carries only its completions, checks and
+  /// outcome.
   Result<record::Flow> report(std::uint64_t timeout_ns);
 
   [[nodiscard]] pid_t pid() const { return pid_; }
