@@ -18,11 +18,12 @@ namespace rdmalab::plan {
 struct Shaper {
   std::string host;
   bool up = false;
-  std::string device; ///< inside the fabric's namespace: the port, or the ifb
-  Netem unfaulted;    ///< from the start of the cell
-  Netem faulted;      ///< from the moment traffic is set up, in faulted cells
+  std::string device;              ///< inside the fabric's namespace: the port, or the ifb
+  Netem unfaulted;                 ///< from the start of the cell
+  Netem faulted;                   ///< from the moment traffic is set up, in faulted cells
+  std::vector<std::string> faults; ///< names of the lab's faults that `faulted` holds
 };
-RDMALAB_JSON(Shaper, host, up, device, unfaulted, faulted)
+RDMALAB_JSON(Shaper, host, up, device, unfaulted, faulted, faults)
 
 /// A host of the lab, in kernel names. All namespaces of a run share the plan's prefix.
 struct HostNode {

@@ -1,0 +1,20 @@
+#pragma once
+
+#include "base/result.h"
+#include "plan/plan.h"
+
+#include <cstddef>
+#include <cstdint>
+
+namespace rdmalab::plan {
+
+/// Decides every name, address, qdisc parameter and seed of a Lab. Pure: the same Lab gives the
+/// same Plan. Error (usage): more hosts than a /24 holds, a traffic or fault whose host isn't in
+/// the lab, a group of an unknown traffic, faults that can't be combined (plan/shapers.h).
+Result<Plan> make_plan(const lab::Lab& lab);
+
+/// The seed of the plan's shaper number `index` in a cell: each netem draws from its own stream,
+/// and cells of the same repeat from the same ones, whatever their traffic.
+std::uint64_t shaper_seed(const Cell& cell, std::size_t index);
+
+} // namespace rdmalab::plan
