@@ -1,0 +1,117 @@
+#include "engine/channel.h"
+
+#include "base/file.h"
+
+#include <cstring>
+#include <filesystem>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+namespace rdmalab::engine {
+namespace {
+
+constexpr size_t capacity = Channel::region_bytes - Channel::payload_offset;
+
+Result<std::byte*> map(int fd, const std::string& what)
+{
+  void* memory = ::mmap(nullptr, Channel::region_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  if (memory == MAP_FAILED) return system_error("map " + what);
+  return static_cast<std::byte*>(memory);
+}
+
+} // namespace
+
+Result<Channel> Channel::create()
+{
+  Fd fd(::memfd_create("rdmalab-channel", 0));
+  if (!fd.valid()) return system_error("create the guest's channel");
+  if (::ftruncate(fd.get(), region_bytes) != 0) return system_error("size the guest's channel");
+  TRY_ASSIGN(std::byte * memory, map(fd.get(), "the guest's channel"));
+  Channel channel(std::move(fd), memory);
+  channel.header().magic = magic;
+  return channel;
+}
+
+Result<Channel> Channel::open_guest()
+{
+  // ivshmem: vendor 1af4, device 1110; its shared memory is BAR 2 (QEMU,
+  // docs/specs/ivshmem-spec.rst).
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/pci/devices")) {
+    TRY_ASSIGN(const std::string vendor, read_file(entry.path() / "vendor"));
+    TRY_ASSIGN(const std::string device, read_file(entry.path() / "device"));
+    if (!vendor.starts_with("0x1af4") || !device.starts_with("0x1110")) continue;
+    TRY(write_file(entry.path() / "enable", "1"));
+    TRY_ASSIGN(Fd fd, open_file(entry.path() / "resource2", O_RDWR));
+    TRY_ASSIGN(std::byte * memory, map(fd.get(), "the host's channel"));
+    return Channel(std::move(fd), memory);
+  }
+  return Error{Exit::guest, "find the host's channel: no ivshmem device", 0, {}, {}};
+}
+
+Channel::Channel(Channel&& other) noexcept
+    : fd_(std::move(other.fd_)), memory_(std::exchange(other.memory_, nullptr))
+{}
+
+Channel& Channel::operator=(Channel&& other) noexcept
+{
+  std::swap(fd_, other.fd_);
+  std::swap(memory_, other.memory_);
+  return *this;
+}
+
+Channel::~Channel()
+{
+  if (memory_ != nullptr) ::munmap(memory_, region_bytes);
+}
+
+GuestState Channel::state() const
+{
+  return static_cast<GuestState>(header().state.load());
+}
+void Channel::set_state(GuestState state)
+{
+  header().state = static_cast<std::uint32_t>(state);
+}
+
+Status Channel::write_request(std::string_view text)
+{
+  if (text.size() > capacity)
+    return Error{Exit::setup, "hand the plan to the guest: it is too large", 0, {}, {}};
+  std::memcpy(memory_ + payload_offset, text.data(), text.size());
+  header().magic = magic;
+  header().request_bytes = text.size();
+  return {};
+}
+
+Status Channel::write_response(std::string_view text)
+{
+  if (text.size() > capacity)
+    return Error{Exit::setup, "hand the record to the host: it is too large", 0, {}, {}};
+  std::memcpy(memory_ + payload_offset, text.data(), text.size());
+  header().response_bytes = text.size();
+  return {};
+}
+
+Result<std::string> Channel::request() const
+{
+  return payload(header().request_bytes, "plan");
+}
+Result<std::string> Channel::response() const
+{
+  return payload(header().response_bytes, "record");
+}
+
+Result<std::string> Channel::payload(std::uint64_t bytes, const char* what) const
+{
+  if (header().magic != magic || bytes == 0 || bytes > capacity)
+    return Error{Exit::guest,
+                 std::string("read the ") + what + " from the channel: it isn't there",
+                 0,
+                 {},
+                 {}};
+  return std::string(reinterpret_cast<const char*>(memory_) + payload_offset, bytes);
+}
+
+} // namespace rdmalab::engine

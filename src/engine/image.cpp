@@ -1,0 +1,123 @@
+#include "engine/image.h"
+
+#include "base/file.h"
+#include "base/sha256.h"
+#include "engine/cpio.h"
+#include "engine/decompress.h"
+#include "engine/elf.h"
+
+#include <spdlog/fmt/fmt.h>
+#include <sys/stat.h>
+
+namespace rdmalab::engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What a lab can need. Names that this kernel has built in, or doesn't have, are passed over;
+/// a lab that needs a missing one fails at its own step, with that step's error.
+const std::vector<std::string> wanted_modules{
+    "rdma_rxe",     "ib_uverbs",  "rdma_ucm",    "veth",   "bridge",  "sch_netem", "ifb",
+    "cls_matchall", "act_mirred", "sch_ingress", "sch_fq", "tcp_bbr", "tcp_dctcp"};
+
+constexpr const char* provider_pattern = "librxe-rdmav";
+
+/// libibverbs opens its provider by dlopen from a folder beside its own library, so no ELF header
+/// names it.
+Result<fs::path> verbs_provider(const std::vector<Library>& libraries)
+{
+  for (const Library& library : libraries) {
+    if (!library.soname.starts_with("libibverbs.so")) continue;
+    std::error_code ignored;
+    for (const auto& entry :
+         fs::directory_iterator(library.path.parent_path() / "libibverbs", ignored))
+      if (entry.path().filename().string().starts_with(provider_pattern)) return entry.path();
+  }
+  return Error{
+      Exit::environment, "find libibverbs' provider for rxe", 0, "install ibverbs-providers", {}};
+}
+
+std::string relative(const fs::path& path)
+{
+  return path.string().substr(1);
+}
+
+} // namespace
+
+Result<ImageInputs> image_inputs(const Kernel& kernel)
+{
+  ImageInputs inputs;
+  inputs.kernel = kernel;
+  std::error_code error;
+  inputs.program = fs::read_symlink("/proc/self/exe", error);
+  if (error) return system_error(error.value(), "find the running program", Exit::environment);
+  TRY_ASSIGN(inputs.modules, module_order(kernel, wanted_modules));
+  TRY_ASSIGN(const auto own, closure({inputs.program}));
+  TRY_ASSIGN(const fs::path provider, verbs_provider(own));
+  inputs.programs = {inputs.program, provider};
+  return inputs;
+}
+
+Result<std::string> image_key(const ImageInputs& inputs)
+{
+  std::vector<fs::path> files = inputs.programs;
+  TRY_ASSIGN(const auto libraries, closure(inputs.programs));
+  for (const Library& library : libraries) files.push_back(library.path);
+  files.push_back(inputs.kernel.image());
+  for (const std::string& module : inputs.modules)
+    files.push_back(inputs.kernel.modules() / module);
+
+  std::string list = inputs.kernel.release + "\n";
+  for (const fs::path& file : files) {
+    struct stat status {};
+    if (::stat(file.c_str(), &status) != 0) return system_error("look at " + file.string());
+    list += fmt::format("{} {} {}.{}\n", file.string(), status.st_size, status.st_mtim.tv_sec,
+                        status.st_mtim.tv_nsec);
+  }
+  return sha256(list);
+}
+
+Result<std::string> build_image(const ImageInputs& inputs)
+{
+  CpioArchive archive;
+  // Debian's merged /usr: the interpreter's path goes through /lib64 or /lib.
+  for (const char* folder : {"bin", "lib", "lib64", "sbin"})
+    archive.add_symlink(folder, std::string("usr/") + folder);
+  for (const char* folder : {"usr/bin", "usr/lib", "usr/lib64", "usr/sbin", "proc", "sys", "dev",
+                             "tmp", "run", "etc/libibverbs.d"})
+    archive.add_folder(folder);
+
+  const auto add = [&archive](const std::string& path, const fs::path& from,
+                              unsigned mode) -> Status {
+    TRY_ASSIGN(std::string content, read_file(from));
+    archive.add_file(path, std::move(content), mode);
+    return {};
+  };
+
+  TRY(add("init", inputs.program, 0755));
+  TRY_ASSIGN(const auto libraries, closure(inputs.programs));
+  for (const Library& library : libraries) {
+    // A soname goes where it was found; a path (the interpreter) through the links of merged /usr.
+    fs::path place = library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
+    if (!place.string().starts_with("/usr/")) place = "/usr" + place.string();
+    TRY(add(relative(place), library.path, 0755));
+  }
+  for (const fs::path& program : inputs.programs)
+    if (program != inputs.program) TRY(add(relative(program), program, 0755));
+  archive.add_file("etc/libibverbs.d/rxe.driver", "driver rxe\n");
+
+  std::string list;
+  for (const std::string& module : inputs.modules) {
+    const fs::path from = inputs.kernel.modules() / module;
+    TRY_ASSIGN(const std::string packed, read_file(from));
+    TRY_ASSIGN(std::string content, decompress(packed, from.string()));
+    const std::string name = fs::path(module).filename().string();
+    const std::string path = "modules/" + name.substr(0, name.find(".ko")) + ".ko";
+    archive.add_file(path, std::move(content));
+    list += "/" + path + "\n";
+  }
+  archive.add_file("modules.list", std::move(list));
+  return archive.bytes();
+}
+
+} // namespace rdmalab::engine

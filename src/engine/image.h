@@ -1,0 +1,32 @@
+#pragma once
+
+#include "base/result.h"
+#include "engine/kernel.h"
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rdmalab::engine {
+
+/// What goes into a guest: rdmalab itself as /init, its libraries, the verbs provider, the kernel's
+/// modules. No shell, no busybox.
+struct ImageInputs {
+  Kernel kernel;
+  std::filesystem::path program;    ///< the running rdmalab
+  std::vector<std::string> modules; ///< module files in loading order, below kernel.modules()
+  std::vector<std::filesystem::path>
+      programs; ///< whose libraries come along: rdmalab, the provider
+};
+
+/// Collects the inputs from this machine. `modules`: names for modprobe; what isn't there is taken
+/// to be built in.
+Result<ImageInputs> image_inputs(const Kernel& kernel);
+
+/// Names what the image is made of: changes when a file does (path, size, time of change). Quick.
+Result<std::string> image_key(const ImageInputs& inputs);
+
+/// The initramfs. Takes about a second: every module is unpacked here, so that the guest needn't.
+Result<std::string> build_image(const ImageInputs& inputs);
+
+} // namespace rdmalab::engine
