@@ -1,0 +1,42 @@
+#pragma once
+
+#include "lab/document.h"
+#include "lab/lab.h"
+
+#include <map>
+#include <string>
+#include <vector>
+
+/// The parser's parts, one a section of the file. Each fills its share of the Lab and reports what
+/// is wrong.
+namespace rdmalab::lab {
+
+/// Names of one kind of thing, each once.
+class Names {
+public:
+  Names(std::string what, Diagnostics& out) : what_(std::move(what)), out_(out) {}
+  /// Reports a name that is taken.
+  bool declare(const std::string& name, const Node& at);
+  /// Reports a name that is not declared, with the nearest one.
+  bool check(const std::string& name, const Node& at) const;
+  [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
+
+private:
+  std::string what_;
+  Diagnostics& out_;
+  std::vector<std::string> names_;
+};
+
+void read_topology(const Node& node, Topology& topology, Names& hosts, Diagnostics& out);
+void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffics,
+                  Diagnostics& out);
+void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out);
+void read_faults(const Node& node, Lab& lab, const Names& hosts, Diagnostics& out);
+/// Syntax only of what `check_expectations` will judge against the whole lab.
+void read_expectations(const Node& node, Lab& lab, Diagnostics& out);
+
+/// The InfiniBand MTU of an interface: the largest power of two from 256 to 4096 that leaves room
+/// for 80 bytes of headers (Linux, drivers/infiniband/sw/rxe/rxe_param.h); 0 if there is none.
+std::uint32_t ib_mtu(std::uint32_t interface_mtu);
+
+} // namespace rdmalab::lab

@@ -1,0 +1,143 @@
+#include "lab/reader.h"
+#include "lab/sections.h"
+#include "lab/suggest.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::lab {
+namespace {
+
+constexpr std::uint64_t max_bytes_in_flight = 64
+                                              << 20; // both ends of it live in one guest's memory
+
+/// JSON's names of an enumeration are the lab file's.
+template <typename Enum> void into_enum(Reader& reader, std::string_view name, Enum& field)
+{
+  if (const auto text = reader.text(name)) field = Json(*text).get<Enum>();
+}
+
+void read_verbs(Reader& reader, Traffic& traffic, std::uint32_t interface_mtu, Diagnostics& out)
+{
+  Verbs& verbs = traffic.verbs;
+  into_enum(reader, "op", verbs.op);
+  reader.into("depth", verbs.depth);
+  reader.into("qps", verbs.qps);
+  reader.into("path_mtu", verbs.path_mtu);
+  reader.into("timeout", verbs.timeout);
+  reader.into("retry_count", verbs.retry_count);
+  reader.into("rnr_retry", verbs.rnr_retry);
+  reader.into("min_rnr_timer", verbs.min_rnr_timer);
+
+  const std::uint32_t limit = ib_mtu(interface_mtu);
+  if (verbs.path_mtu > limit)
+    out.add(reader.place("path_mtu"),
+            fmt::format("path_mtu {} does not fit an interface MTU of {}, which carries {}",
+                        verbs.path_mtu, interface_mtu, limit),
+            fmt::format("set topology.link.mtu to {} or more (80 bytes are headers)",
+                        verbs.path_mtu + 80));
+  const std::uint64_t in_flight = traffic.message_bytes * verbs.depth * verbs.qps;
+  if (in_flight > max_bytes_in_flight)
+    out.add(reader.place("name"),
+            fmt::format("message * depth * qps of \"{}\" is {}", traffic.name,
+                        format_quantity(Type::bytes, in_flight)),
+            fmt::format("at most {} in flight", format_quantity(Type::bytes, max_bytes_in_flight)));
+}
+
+void read_tcp(Reader& reader, Tcp& tcp)
+{
+  reader.into("streams", tcp.streams);
+  reader.into("congestion", tcp.congestion);
+  reader.into("nodelay", tcp.nodelay);
+}
+
+void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, Diagnostics& out)
+{
+  Traffic traffic;
+  Reader reader(node, traffic_table(), out);
+  reader.into("name", traffic.name);
+  reader.into("from", traffic.from);
+  reader.into("to", traffic.to);
+  reader.into("message", traffic.message_bytes);
+  if (!traffic.name.empty()) traffics.declare(traffic.name, reader.place("name"));
+  if (!traffic.from.empty()) hosts.check(traffic.from, reader.place("from"));
+  if (!traffic.to.empty()) hosts.check(traffic.to, reader.place("to"));
+  if (!traffic.from.empty() && traffic.from == traffic.to)
+    out.add(reader.place("to"),
+            fmt::format("\"{}\" goes from {} to itself", traffic.name, traffic.from),
+            "packets to oneself never reach the fabric");
+  if (reader.kind() == "verbs") {
+    traffic.kind = TrafficKind::verbs;
+    read_verbs(reader, traffic, lab.topology.mtu, out);
+  } else if (reader.kind() == "tcp") {
+    traffic.kind = TrafficKind::tcp;
+    read_tcp(reader, traffic.tcp);
+  }
+  lab.traffic.push_back(std::move(traffic));
+}
+
+} // namespace
+
+std::uint32_t ib_mtu(std::uint32_t interface_mtu)
+{
+  for (std::uint32_t mtu = 4096; mtu >= 256; mtu /= 2)
+    if (mtu + 80 <= interface_mtu) return mtu;
+  return 0;
+}
+
+void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffics, Diagnostics& out)
+{
+  if (!node.sequence() || node.items.empty()) {
+    out.add(node,
+            fmt::format("traffic is a list with at least one entry, not {}",
+                        node.sequence() ? "an empty one" : describe(node)),
+            "for example - {name: tcp, kind: tcp, from: client, to: server}");
+    return;
+  }
+  for (const Node& item : node.items) read_one(item, lab, hosts, traffics, out);
+}
+
+void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out)
+{
+  if (node == nullptr || (node->scalar() && node->text == "apart")) {
+    for (const std::string& name : traffics.all()) lab.groups.push_back({name});
+    return;
+  }
+  if (node->scalar() && node->text == "together") {
+    lab.groups.push_back(traffics.all());
+    return;
+  }
+  const std::string hint = "apart, together, or a list of lists such as [[a, b], [c]]";
+  if (!node->sequence()) {
+    out.add(*node, fmt::format("run can't be {}", describe(*node)), hint);
+    return;
+  }
+  std::vector<std::string> seen;
+  for (const Node& group : node->items) {
+    if (!group.sequence() || group.items.empty()) {
+      out.add(group, fmt::format("a group is a list of traffics, not {}", describe(group)), hint);
+      continue;
+    }
+    std::vector<std::string> names;
+    for (const Node& item : group.items) {
+      if (!item.scalar()) {
+        out.add(item, fmt::format("a traffic's name, not {}", describe(item)), hint);
+        continue;
+      }
+      if (!traffics.check(item.text, item)) continue;
+      if (std::find(seen.begin(), seen.end(), item.text) != seen.end())
+        out.add(item, fmt::format("traffic \"{}\" runs twice", item.text),
+                "each traffic runs in one group");
+      seen.push_back(item.text);
+      names.push_back(item.text);
+    }
+    lab.groups.push_back(std::move(names));
+  }
+  for (const std::string& name : traffics.all())
+    if (std::find(seen.begin(), seen.end(), name) == seen.end())
+      out.add(*node, fmt::format("traffic \"{}\" runs in no group", name),
+              "each traffic runs in one group");
+}
+
+} // namespace rdmalab::lab
