@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "record/record.h"
 
 #include <cstdint>
@@ -15,10 +15,7 @@
 namespace rdmalab::analysis {
 
 enum class Verdict { pass, fail, inconclusive, invalid };
-NLOHMANN_JSON_SERIALIZE_ENUM(Verdict, {{Verdict::pass, "pass"},
-                                       {Verdict::fail, "fail"},
-                                       {Verdict::inconclusive, "inconclusive"},
-                                       {Verdict::invalid, "invalid"}})
+RDMALAB_JSON_DECLARE(Verdict)
 
 /// Message latency over all repeats, ns.
 struct Latency {
@@ -27,26 +24,29 @@ struct Latency {
   std::uint64_t p999_ns = 0;
   std::uint64_t max_ns = 0;
 };
-RDMALAB_JSON(Latency, median_ns, p99_ns, p999_ns, max_ns)
+RDMALAB_JSON_DECLARE(Latency)
 
-/// One traffic under one condition: the mean over repeats and its 95 % interval (Student's t).
+/// One traffic under one condition: the mean over repeats and its 95 % interval (Student's t), null
+/// with one repeat.
 struct ConditionResult {
   std::uint64_t goodput_bps = 0; ///< bits/s of application payload
-  std::uint64_t low_bps = 0;
-  std::uint64_t high_bps = 0;
+  std::optional<std::uint64_t> low_bps;
+  std::optional<std::uint64_t> high_bps;
   std::vector<std::uint64_t> repeats_bps;
   std::optional<Latency> latency;
 };
-RDMALAB_JSON(ConditionResult, goodput_bps, low_bps, high_bps, repeats_bps, latency)
+RDMALAB_JSON_DECLARE(ConditionResult)
 
-/// Faulted divided by baseline goodput, of the means, with an interval over the repeats.
+/// Faulted divided by baseline goodput, of the means, with a 95 % interval over the repeats
+/// (statistics.h, ratio_interval), null where it does not exist: one repeat, or nothing delivered
+/// in some of them.
 struct Retention {
   double value = 0;
-  double low = 0;
-  double high = 0;
+  std::optional<double> low;
+  std::optional<double> high;
   std::optional<double> predicted; ///< the model's, see analysis/model.h
 };
-RDMALAB_JSON(Retention, value, low, high, predicted)
+RDMALAB_JSON_DECLARE(Retention)
 
 /// CPU of one host for one traffic under one condition; ns per window, mean over repeats.
 struct CpuResult {
@@ -57,41 +57,43 @@ struct CpuResult {
   std::optional<double> seconds_per_gib; ///< of payload; absent when nothing was delivered
   double percent_of_core = 0;
 };
-RDMALAB_JSON(CpuResult, app_user_ns, app_system_ns, rxe_ns, softirq_ns, seconds_per_gib,
-             percent_of_core)
+RDMALAB_JSON_DECLARE(CpuResult)
 
 /// What held the baseline back.
 struct Limit {
   std::string by;                     ///< "link", "window", "core" or "unknown"
   std::uint64_t link_payload_bps = 0; ///< the link's rate less headers, 0: the link has no rate
   std::optional<double> link_share;   ///< baseline goodput / link_payload_bps
+  std::optional<double> link_used;    ///< by all traffics that ran together over that link
   std::optional<std::uint64_t> window_bps; ///< bytes that may be in flight / round-trip time
   std::optional<double> core_busy;         ///< share of the window in which the CPU was busy
 };
-RDMALAB_JSON(Limit, by, link_payload_bps, link_share, window_bps, core_busy)
+RDMALAB_JSON_DECLARE(Limit)
 
 struct TrafficResult {
   std::string name;
   std::string kind;
   std::optional<ConditionResult> baseline;
   std::optional<ConditionResult> faulted;
-  std::optional<Retention> retention;
+  std::optional<Retention> retention;   ///< null in an invalid Result: no proof, no number
   std::map<std::string, CpuResult> cpu; ///< by host, in the faulted condition if there is one
   std::map<std::string, CpuResult> cpu_baseline; ///< by host
   std::optional<Limit> limit;
-  std::map<std::string, std::map<std::string, std::uint64_t>>
-      counters; ///< host → counter → sum over faulted repeats
+  /// host → counter → sum over faulted repeats (baseline ones if there are no others)
+  std::map<std::string, std::map<std::string, std::uint64_t>> counters;
   std::map<std::string, std::uint64_t> completions; ///< work completion status → count
   std::uint64_t checked_messages = 0;
   std::uint64_t corrupt_messages = 0;
+  std::vector<std::string> broke; ///< outcomes of faulted flows that did not end well, each once
 };
-RDMALAB_JSON(TrafficResult, name, kind, baseline, faulted, retention, cpu, cpu_baseline, limit,
-             counters, completions, checked_messages, corrupt_messages)
+RDMALAB_JSON_DECLARE(TrafficResult)
 
 /// Requested against applied against observed. Shares in ppm of packets; times in ns.
 struct FaultResult {
   std::string name;
   std::string kind;
+  std::string where;   ///< "client to server", "to server", "from client"
+  std::string setting; ///< what was asked for, in words: "1%", "+1ms"
   std::optional<std::uint64_t> requested_ppm;
   std::optional<std::uint64_t> applied_ppm;
   std::optional<std::uint64_t> observed_ppm;
@@ -101,16 +103,16 @@ struct FaultResult {
   std::uint64_t dropped = 0; ///< or duplicated, reordered, corrupted: hit
   bool consistent = true;    ///< requested equals applied and lies in the observed interval
 };
-RDMALAB_JSON(FaultResult, name, kind, requested_ppm, applied_ppm, observed_ppm, observed_low_ppm,
-             observed_high_ppm, packets, dropped, consistent)
+RDMALAB_JSON_DECLARE(FaultResult)
 
 struct ExpectationResult {
   std::string text;
   Verdict verdict = Verdict::invalid;
   std::optional<double> value; ///< of the left side
-  std::string reason;          ///< why inconclusive or invalid
+  std::string reason;          ///< why it is not a pass
+  int line = 0;                ///< in the lab file
 };
-RDMALAB_JSON(ExpectationResult, text, verdict, value, reason)
+RDMALAB_JSON_DECLARE(ExpectationResult)
 
 struct Result {
   std::uint32_t version = 1;
@@ -124,10 +126,9 @@ struct Result {
   std::vector<FaultResult> faults;
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
-  std::vector<std::string>
-      notes; ///< what a reader has to know: clock, offloads, window of validity
+  std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity
+  int exit_code = 4;                 ///< base/result.h, without --strict
 };
-RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic,
-             faults, expectations, problems, notes)
+RDMALAB_JSON_DECLARE(Result)
 
 } // namespace rdmalab::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/json_fwd.h"
 #include "base/result.h"
 
 #include <optional>
@@ -9,9 +10,6 @@
 #include <nlohmann/json.hpp>
 
 namespace rdmalab {
-
-/// JSON whose keys keep their order, so that equal values give equal bytes.
-using Json = nlohmann::ordered_json;
 
 /// Parses JSON text; `what` names it in the error.
 Result<Json> parse_json(std::string_view text, const std::string& what);
@@ -46,15 +44,37 @@ template <typename T> struct nlohmann::adl_serializer<std::optional<T>> {
   }
 };
 
-/// RDMALAB_JSON(Type, field, ...): JSON both ways for a passive struct; missing keys keep their
-/// defaults.
+/// RDMALAB_JSON(Type, field, ...), in a .cpp: JSON both ways for a passive struct; missing keys
+/// keep their defaults.
 #define RDMALAB_JSON(Type, ...)                                                                    \
-  inline void to_json(::rdmalab::Json& nlohmann_json_j, const Type& nlohmann_json_t)               \
+  void to_json(::rdmalab::Json& nlohmann_json_j, const Type& nlohmann_json_t)                      \
   {                                                                                                \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_TO, __VA_ARGS__))                       \
   }                                                                                                \
-  inline void from_json(const ::rdmalab::Json& nlohmann_json_j, Type& nlohmann_json_t)             \
+  void from_json(const ::rdmalab::Json& nlohmann_json_j, Type& nlohmann_json_t)                    \
   {                                                                                                \
     const Type nlohmann_json_default_obj{};                                                        \
     NLOHMANN_JSON_EXPAND(NLOHMANN_JSON_PASTE(NLOHMANN_JSON_FROM_WITH_DEFAULT, __VA_ARGS__))        \
+  }
+
+/// RDMALAB_JSON_ENUM(Type, {{Type::a, "a"}, …}), in a .cpp: an enum as text. An unknown text is the
+/// JSON library's error.
+#define RDMALAB_JSON_ENUM(Type, ...)                                                               \
+  namespace {                                                                                      \
+  constexpr std::pair<Type, const char*> Type##_names[] = __VA_ARGS__;                             \
+  }                                                                                                \
+  void to_json(::rdmalab::Json& json, const Type& value)                                           \
+  {                                                                                                \
+    for (const auto& [known, name] : Type##_names)                                                 \
+      if (known == value) json = name;                                                             \
+  }                                                                                                \
+  void from_json(const ::rdmalab::Json& json, Type& value)                                         \
+  {                                                                                                \
+    const auto text = json.get<std::string>();                                                     \
+    for (const auto& [known, name] : Type##_names)                                                 \
+      if (text == name) {                                                                          \
+        value = known;                                                                             \
+        return;                                                                                    \
+      }                                                                                            \
+    throw ::rdmalab::Json::other_error::create(501, "unknown " #Type " " + text, &json);           \
   }

@@ -37,7 +37,7 @@ Result<fs::path> verbs_provider(const std::vector<Library>& libraries)
       Exit::environment, "find libibverbs' provider for rxe", 0, "install ibverbs-providers", {}};
 }
 
-std::string relative(const fs::path& path)
+std::string archive_path(const fs::path& path)
 {
   return path.string().substr(1);
 }
@@ -100,10 +100,10 @@ Result<std::string> build_image(const ImageInputs& inputs)
     // A soname goes where it was found; a path (the interpreter) through the links of merged /usr.
     fs::path place = library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
     if (!place.string().starts_with("/usr/")) place = "/usr" + place.string();
-    TRY(add(relative(place), library.path, 0755));
+    TRY(add(archive_path(place), library.path, 0755));
   }
   for (const fs::path& program : inputs.programs)
-    if (program != inputs.program) TRY(add(relative(program), program, 0755));
+    if (program != inputs.program) TRY(add(archive_path(program), program, 0755));
   archive.add_file("etc/libibverbs.d/rxe.driver", "driver rxe\n");
 
   std::string list;

@@ -65,6 +65,7 @@ public:
     check_tag(mark, tag);
     Node node = at(mark, Node::Kind::scalar);
     node.text = value;
+    node.quoted = tag == "!"; // yaml-cpp's mark of a scalar that is not plain
     complete(std::move(node), anchor);
   }
 

@@ -17,6 +17,7 @@ struct Node {
   Kind kind = Kind::null;
   int line = 0;            ///< from 1
   int column = 0;          ///< from 1
+  bool quoted = false;     ///< the text begins one column later
   std::string text;        ///< of a scalar
   std::vector<Node> keys;  ///< of a mapping, in the file's order, duplicates included
   std::vector<Node> items; ///< of a sequence; of a mapping: the values

@@ -266,7 +266,7 @@ const Table& lab_table()
   static const Table table{
       "a lab",
       {required(choices({"1"}, key("version", Type::integer, "of this format"))),
-       required(key("name", Type::name, "of the lab")),
+       required(key("name", Type::name, "what the lab is called")),
        key("hypothesis", Type::text, "the sentence that the lab puts to the test"),
        key("description", Type::text, "what to watch"),
        key("questions", Type::texts, "to be answered from the result"),

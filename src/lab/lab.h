@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ struct LinkShape {
   std::uint64_t delay_ns = 0; ///< one way
   std::uint32_t queue_packets = 0; ///< 0: computed so that the queue itself never drops
 };
-RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
+RDMALAB_JSON_DECLARE(LinkShape)
 
 /// A host is a network namespace with one interface on the fabric.
 struct Host {
@@ -25,23 +25,20 @@ struct Host {
   LinkShape down;              ///< fabric to host: what every packet to this host passes
   std::optional<LinkShape> up; ///< host to fabric, in addition; absent: not shaped
 };
-RDMALAB_JSON(Host, name, down, up)
+RDMALAB_JSON_DECLARE(Host)
 
 struct Topology {
   std::vector<Host> hosts;
   std::uint32_t mtu = 1500; ///< of every interface, bytes
   bool offloads = false;    ///< TSO, GSO, GRO; off, so that one skb is one packet
 };
-RDMALAB_JSON(Topology, hosts, mtu, offloads)
+RDMALAB_JSON_DECLARE(Topology)
 
 enum class TrafficKind { verbs, tcp };
-NLOHMANN_JSON_SERIALIZE_ENUM(TrafficKind,
-                             {{TrafficKind::verbs, "verbs"}, {TrafficKind::tcp, "tcp"}})
+RDMALAB_JSON_DECLARE(TrafficKind)
 
 enum class VerbsOp { send, write, read };
-NLOHMANN_JSON_SERIALIZE_ENUM(VerbsOp, {{VerbsOp::send, "send"},
-                                       {VerbsOp::write, "write"},
-                                       {VerbsOp::read, "read"}})
+RDMALAB_JSON_DECLARE(VerbsOp)
 
 /// RC parameters, as ibv_modify_qp(3) names them.
 struct Verbs {
@@ -54,14 +51,14 @@ struct Verbs {
   std::uint32_t rnr_retry = 6;      ///< 0 … 7; 7: for ever
   std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
 };
-RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer)
+RDMALAB_JSON_DECLARE(Verbs)
 
 struct Tcp {
   std::uint32_t streams = 1;
   std::string congestion = "cubic";
   bool nodelay = false;
 };
-RDMALAB_JSON(Tcp, streams, congestion, nodelay)
+RDMALAB_JSON_DECLARE(Tcp)
 
 struct Traffic {
   std::string name;
@@ -73,17 +70,10 @@ struct Traffic {
   Verbs verbs; ///< for kind verbs
   Tcp tcp;     ///< for kind tcp
 };
-RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp)
+RDMALAB_JSON_DECLARE(Traffic)
 
 enum class FaultKind { loss, burst_loss, delay, jitter, rate, duplicate, reorder, corrupt };
-NLOHMANN_JSON_SERIALIZE_ENUM(FaultKind, {{FaultKind::loss, "loss"},
-                                         {FaultKind::burst_loss, "burst-loss"},
-                                         {FaultKind::delay, "delay"},
-                                         {FaultKind::jitter, "jitter"},
-                                         {FaultKind::rate, "rate"},
-                                         {FaultKind::duplicate, "duplicate"},
-                                         {FaultKind::reorder, "reorder"},
-                                         {FaultKind::corrupt, "corrupt"}})
+RDMALAB_JSON_DECLARE(FaultKind)
 
 /// One impairment of one direction. Which fields count depends on the kind; the others stay at
 /// their defaults.
@@ -105,15 +95,14 @@ struct Fault {
   std::uint32_t gap = 1;       ///< reorder: every gap-th packet is a candidate
   std::uint64_t rate_bps = 0;  ///< rate: replaces the link's
 };
-RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,
-             good_loss_ppm, delay_ns, jitter_ns, reorder, gap, rate_bps)
+RDMALAB_JSON_DECLARE(Fault)
 
 struct Measure {
   std::uint64_t warmup_ns = 100'000'000;
   std::uint64_t duration_ns = 1'000'000'000;
   std::uint32_t repeat = 3;
 };
-RDMALAB_JSON(Measure, warmup_ns, duration_ns, repeat)
+RDMALAB_JSON_DECLARE(Measure)
 
 /// An expectation as written; analysis/ parses and judges it with lab/expression.h.
 struct Expectation {
@@ -121,7 +110,7 @@ struct Expectation {
   int line = 0;
   int column = 0;
 };
-RDMALAB_JSON(Expectation, text, line, column)
+RDMALAB_JSON_DECLARE(Expectation)
 
 struct Lab {
   std::uint32_t version = 1;
@@ -139,7 +128,6 @@ struct Lab {
   Measure measure;
   std::vector<Expectation> expect;
 };
-RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
-             traffic, groups, faults, measure, expect)
+RDMALAB_JSON_DECLARE(Lab)
 
 } // namespace rdmalab::lab

@@ -32,7 +32,7 @@ void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffic
                   Diagnostics& out);
 void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out);
 void read_faults(const Node& node, Lab& lab, const Names& hosts, Diagnostics& out);
-/// Syntax only of what `check_expectations` will judge against the whole lab.
+/// Call it last: the expressions' names are checked against the rest of the lab.
 void read_expectations(const Node& node, Lab& lab, Diagnostics& out);
 
 /// The InfiniBand MTU of an interface: the largest power of two from 256 to 4096 that leaves room

@@ -1,3 +1,4 @@
+#include "lab/expression.h"
 #include "lab/sections.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -17,7 +18,14 @@ void read_expectations(const Node& node, Lab& lab, Diagnostics& out)
               "for example - retention(tcp) >= 90%");
       continue;
     }
-    lab.expect.push_back({item.text, item.line, item.column});
+    lab.expect.push_back({item.text, item.line, item.column + (item.quoted ? 1 : 0)});
+    const Expectation& expectation = lab.expect.back();
+    const ParsedExpression parsed = parse_expression(item.text);
+    const auto problems =
+        parsed.comparison ? check_expression(*parsed.comparison, lab) : parsed.problems;
+    for (const Problem& problem : problems)
+      out.add(expectation.line, expectation.column + problem.column - 1, problem.message,
+              problem.hint);
   }
 }
 

@@ -1,4 +1,6 @@
 #include "lab/reader.h"
+
+#include "base/json.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
 

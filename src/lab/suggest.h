@@ -11,32 +11,40 @@
 /// "Did you mean …": the known word that is nearest to a mistyped one.
 namespace rdmalab::lab {
 
-/// Number of insertions, deletions and substitutions between two words (Levenshtein 1966).
+/// Number of insertions, deletions, substitutions and swaps of neighbours between two words
+/// (optimal string alignment, Damerau 1964); upper and lower case are the same.
 inline std::size_t edit_distance(std::string_view a, std::string_view b)
 {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  const auto lower = [](char c) {
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  };
+  const auto same = [&](std::size_t i, std::size_t j) { return lower(a[i]) == lower(b[j]); };
+  std::vector<std::size_t> before(b.size() + 1);
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
-    row[0] = i + 1;
+    std::vector<std::size_t> row(b.size() + 1, i + 1);
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t above = row[j + 1];
-      row[j + 1] = std::min({above + 1, row[j] + 1, diagonal + (a[i] == b[j] ? 0U : 1U)});
-      diagonal = above;
+      row[j + 1] = std::min({last[j + 1] + 1, row[j] + 1, last[j] + (same(i, j) ? 0U : 1U)});
+      if (i > 0 && j > 0 && same(i, j - 1) && same(i - 1, j))
+        row[j + 1] = std::min(row[j + 1], before[j - 1] + 1);
     }
+    before = std::move(last);
+    last = std::move(row);
   }
-  return row[b.size()];
+  return last[b.size()];
 }
 
-/// The candidate nearest to `word`, if it is near enough to be meant: at most a third of the word
-/// wrong. Of equally near ones the first wins.
+/// The candidate nearest to `word`, if it is near enough to be meant: one mistake in a short word,
+/// two from four letters on, three from nine on. Of equally near ones the first wins.
 template <typename Candidates>
 std::optional<std::string> nearest(std::string_view word, const Candidates& candidates)
 {
   constexpr std::size_t longest = 64; // a longer word is no typing mistake
   if (word.size() > longest) return std::nullopt;
+  const std::size_t allowed = word.size() < 4 ? 1 : word.size() < 9 ? 2 : 3;
   std::optional<std::string> best;
-  std::size_t best_distance = std::max<std::size_t>(1, (word.size() + 1) / 3) + 1;
+  std::size_t best_distance = allowed + 1;
   for (const auto& candidate : candidates) {
     const std::size_t distance = edit_distance(word, candidate);
     if (distance >= best_distance) continue;

@@ -1,5 +1,6 @@
 #include "plan/commands.h"
 
+#include "base/json.h"
 #include "base/units.h"
 #include "plan/planner.h"
 #include "plan/traffic_window.h"

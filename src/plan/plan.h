@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/netem.h"
 #include "lab/lab.h"
 
@@ -23,7 +23,7 @@ struct Shaper {
   Netem faulted;                   ///< from the moment traffic is set up, in faulted cells
   std::vector<std::string> faults; ///< names of the lab's faults that `faulted` holds
 };
-RDMALAB_JSON(Shaper, host, up, device, unfaulted, faulted, faults)
+RDMALAB_JSON_DECLARE(Shaper)
 
 /// A host of the lab, in kernel names. All namespaces of a run share the plan's prefix.
 struct HostNode {
@@ -35,7 +35,7 @@ struct HostNode {
   std::string mac;    ///< "02:00:00:00:00:01"
   std::string ip;     ///< "10.0.0.1", /24
 };
-RDMALAB_JSON(HostNode, name, netns, device, port, rdma, mac, ip)
+RDMALAB_JSON_DECLARE(HostNode)
 
 struct Fabric {
   std::string netns;  ///< "rl-fabric"
@@ -45,11 +45,10 @@ struct Fabric {
   std::vector<HostNode> hosts;
   std::vector<Shaper> shapers;
 };
-RDMALAB_JSON(Fabric, netns, bridge, mtu, offloads, hosts, shapers)
+RDMALAB_JSON_DECLARE(Fabric)
 
 enum class Condition { baseline, faulted };
-NLOHMANN_JSON_SERIALIZE_ENUM(Condition,
-                             {{Condition::baseline, "baseline"}, {Condition::faulted, "faulted"}})
+RDMALAB_JSON_DECLARE(Condition)
 
 /// The unit of execution: traffics that run together, one condition, one repeat; a fresh kernel's
 /// worth of state.
@@ -60,7 +59,7 @@ struct Cell {
   std::uint32_t repeat = 0;
   std::uint64_t seed = 0; ///< of netem, PSNs and payloads in this cell
 };
-RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed)
+RDMALAB_JSON_DECLARE(Cell)
 
 struct Plan {
   std::uint32_t version = 1;
@@ -68,6 +67,6 @@ struct Plan {
   Fabric fabric; ///< with seeds 0; a cell's seed goes in when it is executed
   std::vector<Cell> cells;
 };
-RDMALAB_JSON(Plan, version, lab, fabric, cells)
+RDMALAB_JSON_DECLARE(Plan)
 
 } // namespace rdmalab::plan

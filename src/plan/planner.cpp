@@ -1,5 +1,6 @@
 #include "plan/planner.h"
 
+#include "base/json.h"
 #include "base/random.h"
 #include "plan/shapers.h"
 

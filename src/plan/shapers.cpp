@@ -1,5 +1,6 @@
 #include "plan/shapers.h"
 
+#include "base/json.h"
 #include "base/units.h"
 #include "base/wide.h"
 #include "plan/traffic_window.h"

@@ -1,5 +1,6 @@
 #include "record/histogram.h"
 
+#include "base/json.h"
 #include "base/wide.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 #include "record/record.h"
 
+#include "base/json.h"
 #include "base/sha256.h"
 
 namespace rdmalab::record {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/netem.h"
 #include "lab/lab.h"
 #include "record/histogram.h"
@@ -38,9 +38,7 @@ struct Flow {
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
   Histogram latency;          ///< ns per message delivered within the window
 };
-RDMALAB_JSON(Flow, traffic, outcome, window_ns, bytes, messages, total_bytes, total_messages,
-             checked_messages, corrupt_messages, bytes_per_stream, completions, tcp_info, path_mtu,
-             latency)
+RDMALAB_JSON_DECLARE(Flow)
 
 /// CPU time of one host within the window, ns of CPU (real clock) or instructions (virtual clock).
 struct Cpu {
@@ -51,7 +49,7 @@ struct Cpu {
   std::uint64_t rxe_ns = 0;     ///< work items of rdma_rxe on the workqueue rxe_wq
   std::uint64_t softirq_ns = 0; ///< softirq time spent on packets of this namespace
 };
-RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
+RDMALAB_JSON_DECLARE(Cpu)
 
 /// Counter differences over the window: rxe's hw_counters and the veth's statistics.
 struct Counters {
@@ -59,7 +57,7 @@ struct Counters {
   std::map<std::string, std::uint64_t> rdma;
   std::map<std::string, std::uint64_t> device;
 };
-RDMALAB_JSON(Counters, host, rdma, device)
+RDMALAB_JSON_DECLARE(Counters)
 
 /// What one netem did, from the moment the condition was applied to the end of traffic.
 struct Impairment {
@@ -78,8 +76,7 @@ struct Impairment {
   std::uint64_t delayed = 0;
   bool exact = false; ///< the counts per impairment come from tc_netem_xstats
 };
-RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,
-             dropped, overflowed, duplicated, reordered, corrupted, delayed, exact)
+RDMALAB_JSON_DECLARE(Impairment)
 
 struct Cell {
   std::string id;
@@ -100,8 +97,7 @@ struct Cell {
   std::vector<std::string> problems;   ///< why this cell proves nothing; empty: it does
   std::vector<std::string> kernel_log; ///< warnings and worse, without time stamps
 };
-RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
-             counters, impairments, offloads, problems, kernel_log)
+RDMALAB_JSON_DECLARE(Cell)
 
 struct Environment {
   std::string engine;      ///< "host" or "vm"
@@ -113,7 +109,7 @@ struct Environment {
   std::string snapshot; ///< digest of the guest's snapshot, "" without one
   std::string start;    ///< how the guests started: "snapshot", "boot", "none"
 };
-RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)
+RDMALAB_JSON_DECLARE(Environment)
 
 /// Wall time around the run; not part of the digest.
 struct Timing {
@@ -121,7 +117,7 @@ struct Timing {
   double first_packet_seconds =
       0; ///< from QEMU's start to the first payload packet, of the slowest cell
 };
-RDMALAB_JSON(Timing, wall_seconds, first_packet_seconds)
+RDMALAB_JSON_DECLARE(Timing)
 
 struct Record {
   std::uint32_t version = 1;
@@ -130,7 +126,7 @@ struct Record {
   Timing timing;
   std::vector<Cell> cells; ///< in the plan's order
 };
-RDMALAB_JSON(Record, version, lab, environment, timing, cells)
+RDMALAB_JSON_DECLARE(Record)
 
 /// SHA-256 over the lab and the cells: what was asked and what was measured, without the machine
 /// around it.

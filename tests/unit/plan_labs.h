@@ -1,5 +1,6 @@
 #pragma once
 
+#include "base/json.h"
 #include "lab/lab.h"
 
 /// Labs that the plan tests start from.

@@ -1,3 +1,4 @@
+#include "base/json.h"
 #include "base/random.h"
 #include "plan/notes.h"
 #include "plan/planner.h"

@@ -1,0 +1,142 @@
+#include "engine/guest_init.h"
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "engine/cell.h"
+#include "engine/channel.h"
+#include "engine/message.h"
+
+#include <filesystem>
+#include <sstream>
+
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/reboot.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace rdmalab::engine {
+namespace {
+
+Status mount(const char* type, const char* where)
+{
+  ::mkdir(where, 0755);
+  if (::mount(type, where, type, 0, nullptr) != 0)
+    return system_error(std::string("mount ") + type + " on " + where, Exit::guest);
+  return {};
+}
+
+Status load_modules()
+{
+  TRY_ASSIGN(const std::string list, read_file("/modules.list"));
+  std::istringstream lines(list);
+  for (std::string path; std::getline(lines, path);) {
+    TRY_ASSIGN(const Fd fd, open_file(path, O_RDONLY));
+    if (::syscall(SYS_finit_module, fd.get(), "", 0) != 0 && errno != EEXIST)
+      return system_error("load module " + path, Exit::guest);
+  }
+  return {};
+}
+
+Status prepare()
+{
+  TRY(mount("proc", "/proc"));
+  TRY(mount("sysfs", "/sys"));
+  // The kernel mounts /dev itself when it is built to; a second mount on top does no harm.
+  TRY(mount("devtmpfs", "/dev"));
+  TRY(mount("tmpfs", "/tmp"));
+  TRY(mount("tmpfs", "/run"));
+  TRY(mount("bpf", "/sys/fs/bpf"));
+  // Kernel memory that hands pages to an eBPF program or to verbs is charged to this process.
+  const rlimit unlimited{RLIM_INFINITY, RLIM_INFINITY};
+  ::setrlimit(RLIMIT_MEMLOCK, &unlimited);
+  TRY(load_modules());
+  // libibverbs reads its configuration and opens its provider at the first call: now, so that each
+  // cell finds it done.
+  int devices = 0;
+  ::ibv_free_device_list(::ibv_get_device_list(&devices));
+  return {};
+}
+
+/// Stops the virtual machine from inside, between two instructions, by QEMU's pvpanic device: event
+/// bit 0 makes it pause (QEMU, docs/specs/pvpanic.rst). Goes on after `cont`, in this QEMU or in
+/// one that was given the state.
+Status stop_machine()
+{
+  for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/pci/devices")) {
+    TRY_ASSIGN(const std::string vendor, read_file(entry.path() / "vendor"));
+    TRY_ASSIGN(const std::string device, read_file(entry.path() / "device"));
+    if (!vendor.starts_with("0x1b36") || !device.starts_with("0x0011")) continue;
+    TRY(write_file(entry.path() / "enable", "1"));
+    TRY_ASSIGN(const Fd fd, open_file(entry.path() / "resource0", O_RDWR));
+    void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+    if (memory == MAP_FAILED) return system_error("map the pvpanic device", Exit::guest);
+    *static_cast<volatile std::uint8_t*>(memory) = 1;
+    ::munmap(memory, 4096);
+    return {};
+  }
+  return Error{Exit::guest, "find the pvpanic device", 0, {}, {}};
+}
+
+/// Two snapshots differ by the host's clock at the moment they were made; from a round instant on,
+/// guests that came from either see the same times.
+void align_clock()
+{
+  constexpr std::uint64_t grid = 100'000'000;
+  sleep_until_ns((monotonic_ns() / grid + 2) * grid);
+}
+
+bool asked_to_snapshot()
+{
+  auto line = read_file("/proc/cmdline");
+  return line && line->find("rdmalab.snapshot=1") != std::string::npos;
+}
+
+Result<record::Cell> execute(Channel& channel)
+{
+  TRY_ASSIGN(const std::string text, channel.request());
+  TRY_ASSIGN(const Request request, decode_request(text));
+  if (request.plan.cells.size() != 1)
+    return Error{Exit::guest, "execute a plan that has not exactly one cell", 0, {}, {}};
+  channel.set_state(GuestState::running);
+  return execute_cell(
+      request.plan, request.plan.cells.front(),
+      [&channel] { channel.set_state(GuestState::traffic); }, true);
+}
+
+Status serve()
+{
+  Status prepared = prepare();
+  TRY_ASSIGN(Channel channel, Channel::open_guest());
+  if (!prepared) {
+    TRY(channel.write_response(encode(Result<record::Cell>(std::move(prepared).error()))));
+    channel.set_state(GuestState::done);
+    return {};
+  }
+  channel.set_state(GuestState::ready);
+  if (asked_to_snapshot()) {
+    TRY(stop_machine());
+    align_clock();
+  }
+  TRY(channel.write_response(encode(execute(channel))));
+  channel.set_state(GuestState::done);
+  return {};
+}
+
+} // namespace
+
+void guest_init()
+{
+  if (Status served = serve(); !served) {
+    if (auto fd = open_file("/dev/kmsg", O_WRONLY))
+      (void)write_all(fd->get(), "<0>rdmalab: " + served.error().message() + "\n", "/dev/kmsg");
+  }
+  ::reboot(RB_AUTOBOOT);
+  for (;;) ::pause();
+}
+
+} // namespace rdmalab::engine

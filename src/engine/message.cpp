@@ -1,0 +1,40 @@
+#include "engine/message.h"
+
+namespace rdmalab::engine {
+
+std::string encode(const Request& request)
+{
+  return Json(request).dump();
+}
+
+Result<Request> decode_request(const std::string& text)
+{
+  TRY_ASSIGN(const Json json, parse_json(text, "the plan handed to the guest"));
+  return from_json_value<Request>(json, "the plan handed to the guest");
+}
+
+std::string encode(const Result<record::Cell>& response)
+{
+  if (response) return Json{{"cell", *response}}.dump();
+  const Error& e = response.error();
+  return Json{{"error",
+               {{"exit", static_cast<int>(e.exit)},
+                {"attempted", e.attempted},
+                {"number", e.number},
+                {"hint", e.hint},
+                {"where", e.where}}}}
+      .dump();
+}
+
+Result<record::Cell> decode_response(const std::string& text)
+{
+  TRY_ASSIGN(const Json json, parse_json(text, "the guest's answer"));
+  if (json.contains("cell")) return from_json_value<record::Cell>(json["cell"], "a cell's record");
+  const Json e = json.value("error", Json::object());
+  return Error{static_cast<Exit>(e.value("exit", static_cast<int>(Exit::guest))),
+               e.value("attempted", std::string("understand the guest's answer")),
+               e.value("number", 0), e.value("hint", std::string{}),
+               e.value("where", std::string{})};
+}
+
+} // namespace rdmalab::engine

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "base/json.h"
+#include "base/result.h"
+#include "plan/plan.h"
+#include "record/record.h"
+
+#include <string>
+
+/// What host and guest say to each other: JSON text in the channel.
+namespace rdmalab::engine {
+
+/// One cell to execute.
+struct Request {
+  plan::Plan plan; ///< with exactly one cell
+};
+RDMALAB_JSON(Request, plan)
+
+std::string encode(const Request& request);
+Result<Request> decode_request(const std::string& text);
+
+/// The cell's record, or the Error that kept it from being made.
+std::string encode(const Result<record::Cell>& response);
+Result<record::Cell> decode_response(const std::string& text);
+
+} // namespace rdmalab::engine

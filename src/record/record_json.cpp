@@ -1,0 +1,19 @@
+#include "base/json.h"
+#include "record/record.h"
+
+namespace rdmalab::record {
+
+RDMALAB_JSON(Flow, traffic, outcome, window_ns, bytes, messages, total_bytes, total_messages,
+             checked_messages, corrupt_messages, bytes_per_stream, completions, tcp_info, path_mtu,
+             latency)
+RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
+RDMALAB_JSON(Counters, host, rdma, device)
+RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,
+             dropped, overflowed, duplicated, reordered, corrupted, delayed, exact)
+RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
+             counters, impairments, offloads, problems, kernel_log)
+RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)
+RDMALAB_JSON(Timing, wall_seconds, first_packet_seconds)
+RDMALAB_JSON(Record, version, lab, environment, timing, cells)
+
+} // namespace rdmalab::record
