@@ -1,0 +1,100 @@
+#include "lab/expression.h"
+#include "lab/functions.h"
+#include "lab/suggest.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::lab {
+namespace {
+
+template <typename Things> std::vector<std::string> names_in(const Things& things)
+{
+  std::vector<std::string> names;
+  for (const auto& thing : things) names.push_back(thing.name);
+  return names;
+}
+
+class Checker {
+public:
+  Checker(const Lab& lab, std::vector<Problem>& out)
+      : lab_(lab), out_(out), traffics_(names_in(lab.traffic)),
+        hosts_(names_in(lab.topology.hosts)), faults_(names_in(lab.faults))
+  {}
+
+  void check(const Expr& expression)
+  {
+    for (const Expr& operand : expression.operands) check(operand);
+    if (expression.kind == Expr::Kind::call) check_call(expression);
+  }
+
+private:
+  /// Where the argument with this value stands.
+  static int column_of(const Expr& expression, const std::string& value)
+  {
+    for (std::size_t i = 0; i < expression.arguments.size(); ++i)
+      if (expression.arguments[i] == value) return expression.argument_columns[i];
+    return expression.column;
+  }
+
+  void check_name(const Expr& expression, const std::string& what, const std::string& name,
+                  const std::vector<std::string>& known)
+  {
+    if (name.empty() || std::find(known.begin(), known.end(), name) != known.end()) return;
+    out_.push_back(
+        {column_of(expression, name),
+         fmt::format("the lab has no {} \"{}\"{}", what, name, did_you_mean(name, known)),
+         known.empty() ? std::string{} : fmt::format("{}s: {}", what, join(known))});
+  }
+
+  void check_call(const Expr& expression)
+  {
+    const Call& call = expression.call;
+    check_name(expression, "traffic", call.traffic, traffics_);
+    check_name(expression, "fault", call.fault, faults_);
+    std::vector<std::string> hosts = hosts_;
+    if (call.function == Function::cpu) hosts.emplace_back("fabric");
+    check_name(expression, "host", call.host, hosts);
+    if (lab_.faults.empty() &&
+        (call.function == Function::retention || call.condition == "faulted"))
+      out_.push_back({expression.column, "the lab has no faults, so there is no faulted condition",
+                      "name a fault in `faults`, or ask for goodput(traffic, baseline)"});
+    if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
+  }
+
+  void check_verbs(const Expr& expression)
+  {
+    for (const Traffic& traffic : lab_.traffic)
+      if (traffic.name == expression.call.traffic && traffic.kind != TrafficKind::verbs)
+        out_.push_back(
+            {column_of(expression, traffic.name),
+             fmt::format("\"{}\" is no verbs traffic and has no work completions", traffic.name),
+             {}});
+  }
+
+  const Lab& lab_;
+  std::vector<Problem>& out_;
+  std::vector<std::string> traffics_;
+  std::vector<std::string> hosts_;
+  std::vector<std::string> faults_;
+};
+
+} // namespace
+
+std::vector<Problem> check_expression(const Comparison& comparison, const Lab& lab)
+{
+  std::vector<Problem> problems;
+  Checker checker(lab, problems);
+  checker.check(comparison.left);
+  checker.check(comparison.right);
+  return problems;
+}
+
+std::string condition_of(const Call& call, const Lab& lab)
+{
+  if (!call.condition.empty()) return call.condition;
+  return lab.faults.empty() ? "baseline" : "faulted";
+}
+
+} // namespace rdmalab::lab
