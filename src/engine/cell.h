@@ -1,19 +1,49 @@
 #pragma once
 
 #include "base/result.h"
+#include "measure/cpu.h"
 #include "plan/plan.h"
 #include "record/record.h"
 
 #include <functional>
+#include <memory>
+#include <optional>
 
 namespace rdmalab::engine {
 
-/// Executes one cell in this kernel: builds the fabric, starts the endpoints, applies the
-/// condition, measures, and undoes it all. This is the host engine; the vm engine runs it inside
-/// its guest. A transport that breaks is no Error but the flow's outcome. `first_packet` is called
-/// right before the first message. `keep` leaves the kernel objects to die with the machine: a
-/// guest needn't take down what its reset takes down.
-Result<record::Cell> execute_cell(const plan::Plan& plan, const plan::Cell& cell,
-                                  const std::function<void()>& first_packet, bool keep);
+/// What an engine brings along for a cell.
+struct CellServices {
+  /// A loaded CPU ledger, not yet opened; absent: execute_cell() loads one itself, which takes some
+  /// tenths of a second.
+  std::optional<measure::CpuLedger> ledger;
+  /// Called right before the first message is sent.
+  std::function<void()> first_packet;
+  /// Appended to the names of namespaces, so that two runs on one host don't meet. "" in a guest.
+  std::string suffix;
+};
+
+/// One cell in this kernel: builds the fabric, starts the endpoints, applies the condition,
+/// measures. This is the host engine; the vm engine runs it inside its guest. A transport that
+/// breaks is no Error but the flow's outcome.
+class CellRun {
+public:
+  static Result<CellRun> execute(const plan::Plan& plan, const plan::Cell& cell,
+                                 CellServices services);
+
+  [[nodiscard]] const record::Cell& record() const;
+  /// Takes the fabric down and says what did not go. The destructor does the same, silently.
+  Status teardown();
+  /// Leaves all kernel objects where they are: a guest's reset takes them down faster.
+  void abandon();
+
+  CellRun(CellRun&&) noexcept;
+  CellRun& operator=(CellRun&&) noexcept;
+  ~CellRun();
+
+private:
+  struct State;
+  explicit CellRun(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
 
 } // namespace rdmalab::engine

@@ -96,34 +96,53 @@ bool asked_to_snapshot()
   return line && line->find("rdmalab.snapshot=1") != std::string::npos;
 }
 
-Result<record::Cell> execute(Channel& channel)
+Result<CellRun> execute(Channel& channel, std::optional<measure::CpuLedger> ledger)
 {
   TRY_ASSIGN(const std::string text, channel.request());
   TRY_ASSIGN(const Request request, decode_request(text));
   if (request.plan.cells.size() != 1)
     return Error{Exit::guest, "execute a plan that has not exactly one cell", 0, {}, {}};
   channel.set_state(GuestState::running);
-  return execute_cell(
-      request.plan, request.plan.cells.front(),
-      [&channel] { channel.set_state(GuestState::traffic); }, true);
+  CellServices services;
+  services.ledger = std::move(ledger);
+  services.first_packet = [&channel] { channel.set_state(GuestState::traffic); };
+  return CellRun::execute(request.plan, request.plan.cells.front(), std::move(services));
+}
+
+void respond(Channel& channel, const Result<record::Cell>& response)
+{
+  if (!channel.write_response(encode(response)))
+    (void)channel.write_response(encode(
+        Result<record::Cell>(Error{Exit::guest, "hand over a record that large", 0, {}, {}})));
+  channel.set_state(GuestState::done);
 }
 
 Status serve()
 {
-  Status prepared = prepare();
+  const Status prepared = prepare();
   TRY_ASSIGN(Channel channel, Channel::open_guest());
   if (!prepared) {
-    TRY(channel.write_response(encode(Result<record::Cell>(std::move(prepared).error()))));
-    channel.set_state(GuestState::done);
+    respond(channel, prepared.error());
     return {};
   }
+  // Loading the CPU ledger reads all of the kernel's BTF: once, before the snapshot.
+  auto ledger = measure::CpuLedger::load(true);
   channel.set_state(GuestState::ready);
   if (asked_to_snapshot()) {
     TRY(stop_machine());
     align_clock();
   }
-  TRY(channel.write_response(encode(execute(channel))));
-  channel.set_state(GuestState::done);
+  if (!ledger) {
+    respond(channel, std::move(ledger).error());
+    return {};
+  }
+  auto run = execute(channel, std::move(ledger).value());
+  if (!run) {
+    respond(channel, std::move(run).error());
+    return {};
+  }
+  respond(channel, run->record());
+  run->abandon();
   return {};
 }
 

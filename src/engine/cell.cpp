@@ -1,0 +1,252 @@
+#include "engine/cell.h"
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "engine/kernel_log.h"
+#include "net/fabric.h"
+#include "traffic/endpoint.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::engine {
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+constexpr std::uint64_t ready_timeout_ns = 30 * second;
+/// From the schedule to the first message: all endpoints have it by then.
+constexpr std::uint64_t lead_ns = 2'000'000;
+constexpr std::uint16_t first_port = 18515;
+
+net::FabricSpec fabric_spec(const plan::Fabric& fabric, const std::string& suffix)
+{
+  net::FabricSpec spec;
+  spec.netns = fabric.netns + suffix;
+  spec.bridge = fabric.bridge;
+  spec.mtu = fabric.mtu;
+  spec.offloads = fabric.offloads;
+  for (const plan::HostNode& h : fabric.hosts)
+    spec.hosts.push_back({h.name, h.netns + suffix, h.device, h.port, h.rdma, h.mac, h.ip, 24});
+  for (const plan::Shaper& s : fabric.shapers)
+    spec.shapers.push_back({s.host, s.up, s.device, s.unfaulted, s.faulted});
+  return spec;
+}
+
+Result<plan::HostNode> host_named(const plan::Plan& plan, const std::string& name)
+{
+  for (const plan::HostNode& host : plan.fabric.hosts)
+    if (host.name == name) return host;
+  return Error{Exit::setup, "find host " + name + " in the plan", 0, {}, {}};
+}
+
+/// What the fastest link could carry from start to stop, with a tenth to spare.
+std::uint64_t expected_bytes(const plan::Plan& plan, const plan::HostNode& receiver)
+{
+  const lab::Measure& measure = plan.lab.measure;
+  for (const plan::Shaper& shaper : plan.fabric.shapers)
+    if (shaper.host == receiver.name && !shaper.up && shaper.unfaulted.rate_bps != 0)
+      return (measure.warmup_ns + measure.duration_ns) / 1000 *
+             (shaper.unfaulted.rate_bps / 8'000'000 + 1) * 11 / 10;
+  return UINT64_MAX;
+}
+
+/// The two ends of one traffic.
+struct Pair {
+  traffic::Endpoint target;
+  traffic::Endpoint initiator;
+};
+
+Result<Pair> spawn_pair(const plan::Plan& plan, const plan::Cell& cell, const lab::Traffic& traffic,
+                        const net::Fabric& fabric, std::uint16_t port)
+{
+  TRY_ASSIGN(const plan::HostNode from, host_named(plan, traffic.from));
+  TRY_ASSIGN(const plan::HostNode to, host_named(plan, traffic.to));
+  traffic::EndpointSpec spec;
+  spec.traffic = traffic;
+  spec.port = port;
+  spec.seed = mix64(cell.seed, port);
+  spec.expected_bytes = expected_bytes(plan, to);
+  spec.ready_timeout_ns = ready_timeout_ns;
+
+  spec.role = traffic::Role::target;
+  spec.netns_path = fabric.netns_path(to.name);
+  spec.rdma_device = to.rdma;
+  spec.local_ip = to.ip;
+  spec.peer_ip = from.ip;
+  TRY_ASSIGN(traffic::Endpoint target, traffic::Endpoint::spawn(spec));
+
+  spec.role = traffic::Role::initiator;
+  spec.netns_path = fabric.netns_path(from.name);
+  spec.rdma_device = from.rdma;
+  spec.local_ip = from.ip;
+  spec.peer_ip = to.ip;
+  TRY_ASSIGN(traffic::Endpoint initiator, traffic::Endpoint::spawn(spec));
+  return Pair{std::move(target), std::move(initiator)};
+}
+
+std::map<std::string, std::uint64_t> difference(const std::map<std::string, std::uint64_t>& later,
+                                                const std::map<std::string, std::uint64_t>& earlier)
+{
+  std::map<std::string, std::uint64_t> result;
+  for (const auto& [name, value] : later) {
+    const auto before = earlier.find(name);
+    result[name] = value - (before == earlier.end() ? 0 : before->second);
+  }
+  return result;
+}
+
+/// All counters and the CPU ledger at one instant.
+struct Reading {
+  std::vector<net::HostCounters> counters;
+  measure::CpuReading cpu;
+};
+
+Result<Reading> read_all(const plan::Plan& plan, net::Fabric& fabric,
+                         const measure::CpuLedger& ledger)
+{
+  Reading reading;
+  TRY_ASSIGN(reading.cpu, ledger.reading());
+  for (const plan::HostNode& host : plan.fabric.hosts) {
+    TRY_ASSIGN(net::HostCounters counters, fabric.counters(host.name));
+    reading.counters.push_back(std::move(counters));
+  }
+  return reading;
+}
+
+void fill_in(record::Cell& record, const plan::Plan& plan, const Reading& begin, const Reading& end)
+{
+  const measure::CpuReading cpu = end.cpu - begin.cpu;
+  record.cpu = cpu.hosts;
+  record.cpus = cpu.cpus;
+  record.busy_ns = cpu.busy_ns();
+  for (size_t i = 0; i < plan.fabric.hosts.size(); ++i)
+    record.counters.push_back({plan.fabric.hosts[i].name,
+                               difference(end.counters[i].rdma, begin.counters[i].rdma),
+                               difference(end.counters[i].device, begin.counters[i].device)});
+}
+
+Status fill_in_impairments(record::Cell& record, net::Fabric& fabric,
+                           const std::vector<net::AppliedNetem>& applied)
+{
+  TRY_ASSIGN(const auto counts, fabric.impairment_stats());
+  for (size_t i = 0; i < counts.size(); ++i) {
+    const net::ImpairmentCounts& c = counts[i];
+    record.impairments.push_back({c.host, c.up, applied[i].requested, applied[i].applied,
+                                  applied[i].as_requested, c.packets, c.bytes, c.dropped,
+                                  c.overflowed, c.duplicated, c.reordered, c.corrupted, c.delayed,
+                                  c.exact});
+  }
+  return {};
+}
+
+} // namespace
+
+struct CellRun::State {
+  record::Cell record;
+  std::optional<net::Fabric> fabric;
+  std::vector<Pair> pairs; ///< after the fabric: the endpoints die before their namespaces
+};
+
+CellRun::CellRun(std::unique_ptr<State> state) : state_(std::move(state)) {}
+CellRun::CellRun(CellRun&&) noexcept = default;
+CellRun& CellRun::operator=(CellRun&&) noexcept = default;
+CellRun::~CellRun() = default;
+
+const record::Cell& CellRun::record() const
+{
+  return state_->record;
+}
+
+Status CellRun::teardown()
+{
+  state_->pairs.clear();
+  return state_->fabric->teardown();
+}
+
+void CellRun::abandon()
+{
+  (void)state_.release();
+}
+
+Result<CellRun> CellRun::execute(const plan::Plan& plan, const plan::Cell& cell,
+                                 CellServices services)
+{
+  auto state = std::make_unique<State>();
+  record::Cell& record = state->record;
+  record.id = cell.id;
+  record.traffic = cell.traffic;
+  record.condition = cell.condition == plan::Condition::faulted ? "faulted" : "baseline";
+  record.repeat = cell.repeat;
+  record.seed = cell.seed;
+
+  TRY_ASSIGN(KernelLog log, KernelLog::open());
+  TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric, services.suffix)));
+  net::Fabric& fabric = *state->fabric;
+  record.offloads = fabric.offloads();
+
+  std::vector<const lab::Traffic*> traffics;
+  bool any_verbs = false;
+  for (const std::string& name : cell.traffic)
+    for (const lab::Traffic& traffic : plan.lab.traffic)
+      if (traffic.name == name) {
+        const auto port = static_cast<std::uint16_t>(first_port + traffics.size());
+        TRY_ASSIGN(Pair pair, spawn_pair(plan, cell, traffic, fabric, port));
+        state->pairs.push_back(std::move(pair));
+        traffics.push_back(&traffic);
+        any_verbs = any_verbs || traffic.kind == lab::TrafficKind::verbs;
+      }
+
+  std::vector<measure::CpuHost> accounts;
+  for (const plan::HostNode& host : plan.fabric.hosts) {
+    measure::CpuHost account{host.name, fabric.netns_inode(host.name), {}, host.rdma};
+    for (const Pair& pair : state->pairs)
+      for (const traffic::Endpoint* end : {&pair.initiator, &pair.target})
+        if (end->spec().local_ip == host.ip) account.pids.push_back(end->pid());
+    accounts.push_back(std::move(account));
+  }
+  accounts.push_back({"fabric", fabric.fabric_inode(), {}, {}});
+
+  for (Pair& pair : state->pairs) {
+    TRY(pair.target.wait_ready(ready_timeout_ns));
+    TRY(pair.initiator.wait_ready(ready_timeout_ns));
+  }
+  if (!services.ledger) {
+    TRY_ASSIGN(services.ledger, measure::CpuLedger::load(true));
+  }
+  TRY(services.ledger->open(accounts));
+
+  // The condition comes after set-up, so that a fault hits traffic and not the exchange before it.
+  TRY_ASSIGN(const auto applied,
+             fabric.apply(cell.condition == plan::Condition::faulted, cell.seed));
+
+  const lab::Measure& measure = plan.lab.measure;
+  traffic::Schedule schedule;
+  schedule.start_ns = monotonic_ns() + lead_ns;
+  schedule.window_begin_ns = schedule.start_ns + measure.warmup_ns;
+  schedule.window_end_ns = schedule.window_begin_ns + measure.duration_ns;
+  for (Pair& pair : state->pairs) {
+    TRY(pair.target.start(schedule));
+    TRY(pair.initiator.start(schedule));
+  }
+  if (services.first_packet) services.first_packet();
+
+  sleep_until_ns(schedule.window_begin_ns);
+  TRY_ASSIGN(const Reading begin, read_all(plan, fabric, *services.ledger));
+  sleep_until_ns(schedule.window_end_ns);
+  TRY_ASSIGN(const Reading end, read_all(plan, fabric, *services.ledger));
+  record.window_ns = measure.duration_ns;
+  fill_in(record, plan, begin, end);
+
+  for (size_t i = 0; i < state->pairs.size(); ++i) {
+    const std::uint64_t budget = traffic::drain_budget_ns(*traffics[i]) + 5 * second;
+    TRY_ASSIGN(const record::Flow initiator, state->pairs[i].initiator.report(budget));
+    TRY_ASSIGN(const record::Flow target, state->pairs[i].target.report(budget));
+    record.flows.push_back(traffic::merge(initiator, target));
+  }
+  TRY(fill_in_impairments(record, fabric, applied));
+  record.kernel_log = log.warnings();
+  return CellRun(std::move(state));
+}
+
+} // namespace rdmalab::engine
