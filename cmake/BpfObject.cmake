@@ -1,4 +1,4 @@
-# bpf_object(NAME): compiles bpf/NAME.bpf.c for the BPF target and generates NAME.skel.h beside the build;
+# bpf_object(NAME [FLAG...]): compiles bpf/NAME.bpf.c for the BPF target and generates NAME.skel.h beside the build;
 # link bpf_NAME to include it. Only uapi headers are used, no vmlinux.h.
 find_program(BPF_CLANG NAMES clang REQUIRED)
 find_program(BPFTOOL NAMES bpftool PATHS /usr/sbin /sbin REQUIRED)
@@ -19,7 +19,7 @@ function(bpf_object name)
   file(GLOB headers CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/bpf/*.h")
   add_custom_command(
     OUTPUT "${object}"
-    COMMAND ${BPF_CLANG} -g -O2 -Wall -Werror -target bpf -D__TARGET_ARCH_${bpf_arch}
+    COMMAND ${BPF_CLANG} -g -O2 -Wall -Werror ${ARGN} -target bpf -D__TARGET_ARCH_${bpf_arch}
             -idirafter /usr/include/${multiarch} -I "${PROJECT_SOURCE_DIR}/bpf" -c "${source}" -o "${object}"
     DEPENDS "${source}" ${headers} VERBATIM)
   add_custom_command(

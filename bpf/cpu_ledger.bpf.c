@@ -1,0 +1,365 @@
+/* The CPU ledger: charges every nanosecond of every CPU to one account, at each switch. What the
+ * accounts mean is told in docs/measures.md; the state machine is in cpu_ledger.h. Here the
+ * kernel's events become its steps. */
+#include "core.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#define CPU_LEDGER_MACHINE
+#include "cpu_ledger.h"
+
+#define E2BIG 7
+#define EAGAIN 11
+
+char LICENSE[] SEC("license") = "GPL";
+
+/* false: no host has an rxe device, and the module need not be there. */
+const volatile bool with_rxe = true;
+
+struct cpu_ledger_hosts hosts = {};
+__u64 rxe_work_func = 0; /* rdma_rxe's do_work(), once it was seen */
+__u64 lost = 0;          /* updates that a full map refused: figures would be wrong */
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct cpu_ledger_cpu);
+} cpus SEC(".maps"), readings SEC(".maps");
+
+/* Endpoint processes: tgid to host. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u32);
+  __type(value, __u32);
+} processes SEC(".maps");
+
+/* Tasks that were switched away from in an account which the task itself doesn't tell. By thread
+ * id. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 4096);
+  __type(key, __u32);
+  __type(value, struct cpu_ledger_task);
+} tasks SEC(".maps");
+
+struct device_name {
+  char text[CPU_LEDGER_NAME];
+};
+
+/* rxe devices: name to host. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, CPU_LEDGER_HOSTS);
+  __type(key, struct device_name);
+  __type(value, __u32);
+} devices SEC(".maps");
+
+/* Work functions that are not rdma_rxe's do_work(). */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 1024);
+  __type(key, __u64);
+  __type(value, __u8);
+} foreign_funcs SEC(".maps");
+
+static __u64 cpu_ledger_now(void)
+{
+  return bpf_ktime_get_ns();
+}
+
+static __always_inline struct cpu_ledger_cpu* book(void* map)
+{
+  __u32 zero = 0;
+  return bpf_map_lookup_elem(map, &zero);
+}
+
+/* This CPU's book if it is open. */
+static __always_inline struct cpu_ledger_cpu* open_book(void)
+{
+  struct cpu_ledger_cpu* cpu = book(&cpus);
+  return cpu && cpu->last ? cpu : 0;
+}
+
+/* ---- tasks
+ * ----------------------------------------------------------------------------------------------------
+ */
+
+/* The account in which a task goes on that gets the CPU. */
+static __always_inline __u32 account_of_task(struct task_struct* task)
+{
+  __u32 pid = task->pid, tgid = task->tgid, flags = task->flags, account;
+  struct cpu_ledger_task *known, first;
+  __u32* host;
+
+  if (pid == 0) return CPU_LEDGER_IDLE;
+  if ((flags & PF_KTHREAD) && !(flags & PF_WQ_WORKER)) return CPU_LEDGER_OTHER;
+
+  known = bpf_map_lookup_elem(&tasks, &pid);
+  if (known && known->tgid == tgid) {
+    account = known->account;
+    /* What a task is unless it is preempted again: an endpoint in a system call, a worker between
+     * two items. */
+    if (flags & PF_KTHREAD)
+      known->account = CPU_LEDGER_UNPLACED;
+    else
+      known->account = (account & ~3U) | CPU_LEDGER_APP_SYSTEM;
+    return account;
+  }
+  if (flags & PF_KTHREAD) return CPU_LEDGER_UNPLACED;
+
+  host = bpf_map_lookup_elem(&processes, &tgid);
+  if (!host) return CPU_LEDGER_OTHER;
+  /* Seen for the first time: a new thread, which returns from clone(), or one that waits in the
+   * call in which attach() found it. A task that was in user mode then is in the right account from
+   * its next call on. */
+  account = cpu_ledger_of(*host, CPU_LEDGER_APP_SYSTEM);
+  first.tgid = tgid;
+  first.account = account;
+  if (bpf_map_update_elem(&tasks, &pid, &first, BPF_ANY)) __sync_fetch_and_add(&lost, 1);
+  return account;
+}
+
+static __always_inline void remember_task(struct task_struct* task, __u32 account)
+{
+  __u32 pid = task->pid;
+  struct cpu_ledger_task *known = bpf_map_lookup_elem(&tasks, &pid), first;
+  if (known) {
+    known->tgid = task->tgid;
+    known->account = account;
+    return;
+  }
+  first.tgid = task->tgid;
+  first.account = account;
+  if (bpf_map_update_elem(&tasks, &pid, &first, BPF_ANY)) __sync_fetch_and_add(&lost, 1);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct* prev, struct task_struct* next,
+             unsigned int prev_state)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (!cpu) return 0;
+  /* An endpoint leaves from user mode when its time is up, a worker in the middle of a work item
+   * only while it is runnable: rdma_rxe's work items don't sleep, and one that did would be
+   * unplaced for its rest. */
+  if (cpu_ledger_is(cpu->current, CPU_LEDGER_APP_USER) ||
+      (cpu_ledger_is(cpu->current, CPU_LEDGER_RXE) && (preempt || prev_state == 0)))
+    remember_task(prev, cpu->current);
+  cpu_ledger_switch(cpu, account_of_task(next));
+  return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_sys_enter(cpu);
+  return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_sys_exit(cpu);
+  return 0;
+}
+
+/* An endpoint's children work for its host. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
+{
+  __u32 from = parent->tgid, to = child->tgid;
+  __u32* host;
+  if (from == to) return 0;
+  host = bpf_map_lookup_elem(&processes, &from);
+  if (!host) {
+    bpf_map_delete_elem(&processes, &to); /* the number may have been an endpoint's before */
+    return 0;
+  }
+  if (bpf_map_update_elem(&processes, &to, host, BPF_ANY)) __sync_fetch_and_add(&lost, 1);
+  return 0;
+}
+
+/* ---- work items
+ * -----------------------------------------------------------------------------------------------
+ */
+
+/* Whether the function is rdma_rxe's do_work(); asked once for each function. */
+static __always_inline bool learn_func(__u64 func)
+{
+  static const char format[] = "%ps";
+  static const char wanted[] = "do_work [rdma_rxe]";
+  char symbol[64] = {};
+  __u8 one = 1;
+  long length = bpf_snprintf(symbol, sizeof(symbol), format, &func, sizeof(func));
+  bool same = length >= (long)sizeof(wanted);
+#pragma unroll
+  for (unsigned int i = 0; i < sizeof(wanted) - 1; i++)
+    if (symbol[i] != wanted[i]) same = false;
+  if (same)
+    rxe_work_func = func;
+  else
+    bpf_map_update_elem(&foreign_funcs, &func, &one, BPF_ANY);
+  return same;
+}
+
+/* The host whose rxe device the work item's QP belongs to, or CPU_LEDGER_HOSTS. */
+static __always_inline __u32 host_of_rxe_work(struct work_struct* work)
+{
+  struct rxe_task* task = (void*)work - bpf_core_field_offset(struct rxe_task, work);
+  struct ib_device* device = BPF_CORE_READ(task, qp, ibqp.device);
+  struct device_name name = {};
+  __u32 *host, i;
+
+  for (i = 0; i < CPU_LEDGER_HOSTS && i < hosts.count; i++)
+    if (hosts.rdma_device[i] == (__u64)device) return i;
+  if (bpf_core_read_str(name.text, sizeof(name.text), &device->name) < 0) return CPU_LEDGER_HOSTS;
+  host = bpf_map_lookup_elem(&devices, &name);
+  if (!host || *host >= CPU_LEDGER_HOSTS) return CPU_LEDGER_HOSTS;
+  hosts.rdma_device[*host] = (__u64)device;
+  return *host;
+}
+
+/* The end of a work item is not watched: what a worker does between two items is the last one's,
+ * until the next begins or the worker sleeps. */
+SEC("tp_btf/workqueue_execute_start")
+int BPF_PROG(on_work, struct work_struct* work)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  __u32 account = CPU_LEDGER_OTHER, host;
+  __u64 func;
+  if (!cpu || cpu->in_softirq) return 0; /* BH workqueues run in softirq and are its time */
+  if (with_rxe) {
+    func = (__u64)work->func;
+    if (func == rxe_work_func ||
+        (!bpf_map_lookup_elem(&foreign_funcs, &func) && learn_func(func))) {
+      host = host_of_rxe_work(work);
+      if (host < CPU_LEDGER_HOSTS) account = cpu_ledger_of(host, CPU_LEDGER_RXE);
+    }
+  }
+  cpu_ledger_place(cpu, account);
+  return 0;
+}
+
+/* ---- softirqs and the packets in them
+ * -------------------------------------------------------------------------- */
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_softirq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_softirq_exit(cpu);
+  return 0;
+}
+
+static __always_inline int packet(const struct net_device* dev)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  __u32 account = CPU_LEDGER_OTHER, netns, i;
+  if (!cpu || !cpu->in_softirq) return 0;
+  netns = dev->nd_net.net->ns.inum;
+  for (i = 0; i < CPU_LEDGER_HOSTS && i < hosts.count; i++)
+    if (hosts.netns[i] == netns) {
+      account = cpu_ledger_of(i, CPU_LEDGER_SOFTIRQ);
+      break;
+    }
+  cpu_ledger_packet(cpu, account);
+  return 0;
+}
+
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_receive, struct sk_buff* skb)
+{
+  return packet(skb->dev);
+}
+
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(on_transmit, const struct sk_buff* skb, const struct net_device* dev)
+{
+  return packet(dev);
+}
+
+/* ---- hard interrupts
+ * -------------------------------------------------------------------------------------------- */
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_irq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_irq_exit(cpu);
+  return 0;
+}
+
+#ifdef __TARGET_ARCH_x86
+/* x86's local timer is no irq_handler; arm64's is. Every expiry of a netem queue passes here. */
+SEC("tp_btf/local_timer_entry")
+int BPF_PROG(on_timer_entry)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_irq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/local_timer_exit")
+int BPF_PROG(on_timer_exit)
+{
+  struct cpu_ledger_cpu* cpu = open_book();
+  if (cpu) cpu_ledger_irq_exit(cpu);
+  return 0;
+}
+#endif
+
+/* ---- opening and reading a book: run on each CPU by BPF_PROG_TEST_RUN
+ * ------------------------------------------- */
+
+SEC("raw_tp")
+int open_cpu(void* ctx)
+{
+  struct cpu_ledger_cpu* cpu = book(&cpus);
+  __u64 now = cpu_ledger_now();
+  if (!cpu) return E2BIG;
+  cpu->current = account_of_task(bpf_get_current_task_btf());
+  cpu->started = now;
+  cpu->last = now;
+  return 0;
+}
+
+/* Charges the running stretch and copies the book; EAGAIN if an interrupt charged something
+ * meanwhile. */
+SEC("raw_tp")
+int read_cpu(void* ctx)
+{
+  struct cpu_ledger_cpu *cpu = open_book(), *reading = book(&readings);
+  __u64 last;
+  if (!cpu || !reading) return E2BIG;
+  cpu_ledger_charge(cpu);
+  last = *(volatile __u64*)&cpu->last;
+  for (unsigned int i = 0; i < CPU_LEDGER_ACCOUNTS; i++)
+    reading->ns[i] = *(volatile __u64*)&cpu->ns[i];
+  reading->started = cpu->started;
+  reading->last = last;
+  reading->current = cpu->current;
+  return *(volatile __u64*)&cpu->last == last ? 0 : EAGAIN;
+}

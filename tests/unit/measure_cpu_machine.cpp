@@ -1,0 +1,219 @@
+// The CPU ledger's state machine, step by step on a clock that the test moves: the code that runs
+// in the kernel.
+#include <cstdint>
+#include <numeric>
+#include <random>
+
+#include <gtest/gtest.h>
+
+#define CPU_LEDGER_MACHINE
+#include "cpu_ledger.h"
+
+static std::uint64_t clock_ns;
+
+static __u64 cpu_ledger_now()
+{
+  return clock_ns;
+}
+
+namespace {
+
+constexpr std::uint32_t kClient = 0;
+constexpr std::uint32_t kServer = 1;
+constexpr std::uint32_t kFabric = 2;
+
+class CpuMachine : public testing::Test {
+protected:
+  void SetUp() override
+  {
+    clock_ns = 1000;
+    cpu.started = cpu.last = clock_ns;
+    cpu.current = CPU_LEDGER_IDLE;
+  }
+
+  /// ns charged so far to an account, the running stretch included.
+  std::uint64_t ns(std::uint32_t account)
+  {
+    cpu_ledger_charge(&cpu);
+    return cpu.ns[account];
+  }
+  std::uint64_t ns(std::uint32_t host, std::uint32_t kind) { return ns(cpu_ledger_of(host, kind)); }
+
+  cpu_ledger_cpu cpu{};
+};
+
+TEST_F(CpuMachine, TellsUserFromSystemTimeOfAnEndpoint)
+{
+  cpu_ledger_switch(&cpu, cpu_ledger_of(kServer, CPU_LEDGER_APP_SYSTEM));
+  clock_ns += 5;
+  cpu_ledger_sys_exit(&cpu);
+  clock_ns += 70;
+  cpu_ledger_sys_enter(&cpu);
+  clock_ns += 3;
+  cpu_ledger_switch(&cpu, CPU_LEDGER_IDLE);
+  clock_ns += 11;
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_APP_USER), 70U);
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_APP_SYSTEM), 8U);
+  EXPECT_EQ(ns(CPU_LEDGER_IDLE), 11U);
+}
+
+TEST_F(CpuMachine, SystemCallsOfOthersChangeNothing)
+{
+  cpu_ledger_switch(&cpu, CPU_LEDGER_OTHER);
+  cpu_ledger_sys_exit(&cpu);
+  clock_ns += 9;
+  cpu_ledger_sys_enter(&cpu);
+  EXPECT_EQ(cpu.current, static_cast<std::uint32_t>(CPU_LEDGER_OTHER));
+  EXPECT_EQ(ns(CPU_LEDGER_OTHER), 9U);
+}
+
+TEST_F(CpuMachine, ChargesASoftirqToItsPacketsNotToTheProcessBelow)
+{
+  const auto user = cpu_ledger_of(kClient, CPU_LEDGER_APP_SYSTEM);
+  cpu_ledger_switch(&cpu, user);
+  clock_ns += 10;
+  cpu_ledger_softirq_entry(&cpu);
+  clock_ns += 4; // the way to the first packet is the first packet's
+  cpu_ledger_packet(&cpu, cpu_ledger_of(kFabric, CPU_LEDGER_SOFTIRQ));
+  clock_ns += 20;
+  cpu_ledger_packet(&cpu, cpu_ledger_of(kServer, CPU_LEDGER_SOFTIRQ));
+  clock_ns += 30;
+  cpu_ledger_softirq_exit(&cpu);
+  clock_ns += 1;
+  EXPECT_EQ(ns(user), 11U);
+  EXPECT_EQ(ns(kFabric, CPU_LEDGER_SOFTIRQ), 24U);
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_SOFTIRQ), 30U);
+  EXPECT_EQ(ns(CPU_LEDGER_UNPLACED), 0U);
+}
+
+TEST_F(CpuMachine, ASoftirqWithoutAPacketStaysUnplaced)
+{
+  cpu_ledger_softirq_entry(&cpu);
+  clock_ns += 6;
+  cpu_ledger_softirq_exit(&cpu);
+  EXPECT_EQ(ns(CPU_LEDGER_UNPLACED), 6U);
+  EXPECT_EQ(ns(CPU_LEDGER_IDLE), 0U);
+}
+
+TEST_F(CpuMachine, PacketsOutsideSoftirqAreTheSendersOwnTime)
+{
+  const auto system = cpu_ledger_of(kClient, CPU_LEDGER_APP_SYSTEM);
+  cpu_ledger_switch(&cpu, system);
+  cpu_ledger_packet(&cpu, cpu_ledger_of(kClient, CPU_LEDGER_SOFTIRQ));
+  clock_ns += 8;
+  EXPECT_EQ(ns(system), 8U);
+}
+
+TEST_F(CpuMachine, AnInterruptThatEndsIdlenessIsNotIdle)
+{
+  clock_ns += 100;
+  cpu_ledger_irq_entry(&cpu);
+  clock_ns += 7;
+  cpu_ledger_irq_exit(&cpu);
+  cpu_ledger_softirq_entry(&cpu);
+  clock_ns += 5;
+  cpu_ledger_irq_entry(&cpu);
+  clock_ns += 2;
+  cpu_ledger_packet(&cpu,
+                    cpu_ledger_of(kClient, CPU_LEDGER_SOFTIRQ)); // netpoll; not the softirq's own
+  cpu_ledger_irq_exit(&cpu);
+  cpu_ledger_packet(&cpu, cpu_ledger_of(kServer, CPU_LEDGER_SOFTIRQ));
+  clock_ns += 3;
+  cpu_ledger_softirq_exit(&cpu);
+  EXPECT_EQ(ns(CPU_LEDGER_IDLE), 100U);
+  EXPECT_EQ(ns(CPU_LEDGER_INTERRUPT), 9U);
+  EXPECT_EQ(ns(CPU_LEDGER_UNPLACED), 5U);
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_SOFTIRQ), 3U);
+  EXPECT_EQ(ns(kClient, CPU_LEDGER_SOFTIRQ), 0U);
+}
+
+TEST_F(CpuMachine, AWorkersDispatchBelongsToItsWork)
+{
+  cpu_ledger_switch(&cpu, CPU_LEDGER_UNPLACED);
+  clock_ns += 2;
+  cpu_ledger_place(&cpu, cpu_ledger_of(kClient, CPU_LEDGER_RXE));
+  clock_ns += 40;
+  cpu_ledger_place(&cpu, cpu_ledger_of(kServer, CPU_LEDGER_RXE)); // the next item, the same worker
+  clock_ns += 50;
+  cpu_ledger_place(&cpu, CPU_LEDGER_OTHER);
+  clock_ns += 60;
+  cpu_ledger_switch(&cpu, CPU_LEDGER_IDLE);
+  EXPECT_EQ(ns(kClient, CPU_LEDGER_RXE), 42U);
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_RXE), 50U);
+  EXPECT_EQ(ns(CPU_LEDGER_OTHER), 60U);
+}
+
+TEST_F(CpuMachine, ExitsWithoutEntriesAreIgnored)
+{
+  cpu_ledger_softirq_exit(&cpu); // the book was opened within a softirq
+  cpu_ledger_irq_exit(&cpu);
+  EXPECT_EQ(cpu.current, static_cast<std::uint32_t>(CPU_LEDGER_IDLE));
+}
+
+TEST_F(CpuMachine, ATaskSwitchEndsWhateverLostItsExit)
+{
+  cpu_ledger_softirq_entry(&cpu);
+  cpu_ledger_switch(&cpu, CPU_LEDGER_OTHER);
+  cpu_ledger_packet(&cpu, cpu_ledger_of(kClient, CPU_LEDGER_SOFTIRQ));
+  cpu_ledger_softirq_exit(&cpu);
+  EXPECT_EQ(cpu.current, static_cast<std::uint32_t>(CPU_LEDGER_OTHER));
+}
+
+/// A charge whose reading of the clock was overtaken by an interrupt's: the sum must still be the
+/// time that passed.
+TEST_F(CpuMachine, TheSumTelescopesEvenWhenAnInterruptOvertakesACharge)
+{
+  clock_ns =
+      1100; // the interrupt's charge comes in between: it reads 1100 and charges up to there ...
+  cpu_ledger_irq_entry(&cpu);
+  cpu_ledger_irq_exit(&cpu);
+  clock_ns = 1060; // ... then the interrupted charge goes on with the time that it had read before
+  cpu_ledger_charge(&cpu);
+  clock_ns = 1200;
+  cpu_ledger_charge(&cpu);
+  EXPECT_EQ(std::accumulate(std::begin(cpu.ns), std::end(cpu.ns), std::uint64_t{0}), 200U);
+}
+
+/// No order of events, however absurd, loses or invents a nanosecond.
+TEST_F(CpuMachine, AnyOrderOfEventsAddsUpToTheTimeThatPassed)
+{
+  std::mt19937 random(7);
+  for (int step = 0; step < 100'000; ++step) {
+    clock_ns += random() % 1000;
+    const std::uint32_t account = random() % CPU_LEDGER_ACCOUNTS;
+    switch (random() % 9) {
+    case 0:
+      cpu_ledger_switch(&cpu, account);
+      break;
+    case 1:
+      cpu_ledger_sys_enter(&cpu);
+      break;
+    case 2:
+      cpu_ledger_sys_exit(&cpu);
+      break;
+    case 3:
+      cpu_ledger_softirq_entry(&cpu);
+      break;
+    case 4:
+      cpu_ledger_softirq_exit(&cpu);
+      break;
+    case 5:
+      cpu_ledger_irq_entry(&cpu);
+      break;
+    case 6:
+      cpu_ledger_irq_exit(&cpu);
+      break;
+    case 7:
+      cpu_ledger_packet(&cpu, account);
+      break;
+    default:
+      cpu_ledger_place(&cpu, account);
+      break;
+    }
+  }
+  cpu_ledger_charge(&cpu);
+  EXPECT_EQ(std::accumulate(std::begin(cpu.ns), std::end(cpu.ns), std::uint64_t{0}),
+            clock_ns - cpu.started);
+}
+
+} // namespace
