@@ -1,0 +1,106 @@
+#include "analysis/expectations.h"
+
+#include "analysis/figures.h"
+#include "analysis/statistics.h"
+#include "lab/expression.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::analysis {
+namespace {
+
+Verdict verdict_of(lab::Judgement judgement)
+{
+  switch (judgement) {
+  case lab::Judgement::pass:
+    return Verdict::pass;
+  case lab::Judgement::fail:
+    return Verdict::fail;
+  case lab::Judgement::inconclusive:
+    break;
+  }
+  return Verdict::inconclusive;
+}
+
+std::string side_words(const lab::Value& value, lab::Dimension dimension)
+{
+  std::string text = figure_words(value.value, dimension);
+  if (value.low < value.high)
+    text += fmt::format(" ({} … {})", figure_words(value.low, dimension),
+                        figure_words(value.high, dimension));
+  return text;
+}
+
+/// Both sides as measured, where the judgement is not a pass.
+std::string reason(const lab::Comparison& comparison, const lab::Judged& judged)
+{
+  if (judged.judgement == lab::Judgement::pass) return {};
+  // A bare number has whatever dimension it is compared with.
+  lab::Dimension dimension = comparison.left.dimension;
+  if (dimension == lab::Dimension::number) dimension = comparison.right.dimension;
+  const std::string left = side_words(judged.left, dimension);
+  const std::string right = side_words(judged.right, dimension);
+  if (judged.judgement == lab::Judgement::fail)
+    return fmt::format("measured {} against {}", left, right);
+  return fmt::format("measured {} against {}: the interval leaves it open", left, right);
+}
+
+bool asks_for_completions(const lab::Expr& expression, const std::string& traffic)
+{
+  if (expression.kind == lab::Expr::Kind::call &&
+      expression.call.function == lab::Function::completions && expression.call.traffic == traffic)
+    return true;
+  return std::any_of(expression.operands.begin(), expression.operands.end(),
+                     [&](const lab::Expr& e) { return asks_for_completions(e, traffic); });
+}
+
+void judge_one(ExpectationResult& expectation, const lab::Lookup& figures)
+{
+  const lab::ParsedExpression parsed = lab::parse_expression(expectation.text);
+  if (!parsed.comparison) {
+    expectation.reason =
+        parsed.problems.empty() ? "no comparison" : parsed.problems.front().message;
+    return;
+  }
+  const auto judged = lab::judge(*parsed.comparison, figures);
+  if (!judged) {
+    expectation.reason = judged.error().attempted;
+    return;
+  }
+  expectation.verdict = verdict_of(judged->judgement);
+  expectation.value = rounded(judged->left.value);
+  expectation.reason = reason(*parsed.comparison, *judged);
+}
+
+} // namespace
+
+std::vector<ExpectationResult> judge_expectations(const record::Record& record,
+                                                  const Result& result)
+{
+  const lab::Lookup figures = figures_of(record, result);
+  std::vector<ExpectationResult> all;
+  for (const lab::Expectation& expect : record.lab.expect) {
+    ExpectationResult expectation;
+    expectation.text = expect.text;
+    expectation.line = expect.line;
+    if (result.problems.empty())
+      judge_one(expectation, figures);
+    else
+      expectation.reason = "the run is invalid";
+    all.push_back(std::move(expectation));
+  }
+  return all;
+}
+
+bool foresees_breaking(const lab::Lab& lab, const std::string& traffic)
+{
+  return std::any_of(lab.expect.begin(), lab.expect.end(), [&](const lab::Expectation& expect) {
+    const auto comparison = lab::parse_expression(expect.text).comparison;
+    return comparison && (asks_for_completions(comparison->left, traffic) ||
+                          asks_for_completions(comparison->right, traffic));
+  });
+}
+
+} // namespace rdmalab::analysis

@@ -1,0 +1,248 @@
+#include "analysis/figures.h"
+
+#include "analysis/samples.h"
+#include "analysis/statistics.h"
+#include "analysis/words.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::analysis {
+namespace {
+
+using lab::Call;
+using lab::Function;
+using lab::Value;
+using Figure = rdmalab::Result<Value>;
+
+constexpr double gib = 1024.0 * 1024 * 1024;
+
+Error missing(std::string text)
+{
+  return {Exit::inconclusive, std::move(text), 0, {}, {}};
+}
+
+Value exactly(double value)
+{
+  return {value, value, value};
+}
+
+/// None of these can be negative, whatever Student's t says.
+Value averaged(const std::vector<double>& values)
+{
+  const double m = mean(values);
+  const auto interval = mean_interval(values);
+  return interval ? Value{m, std::max(0.0, interval->low), interval->high} : exactly(m);
+}
+
+std::uint64_t part_of(const record::Cpu& cpu, const std::string& part)
+{
+  if (part == "app") return cpu.app_user_ns;
+  if (part == "system") return cpu.app_system_ns;
+  if (part == "rxe") return cpu.rxe_ns;
+  if (part == "softirq") return cpu.softirq_ns;
+  return cpu.app_user_ns + cpu.app_system_ns + cpu.rxe_ns + cpu.softirq_ns;
+}
+
+std::uint64_t percentile_of(const record::Histogram& latency, const std::string& percentile)
+{
+  if (percentile == "p50") return latency.quantile(500'000);
+  if (percentile == "p99") return latency.quantile(990'000);
+  if (percentile == "p999") return latency.quantile(999'000);
+  return latency.max();
+}
+
+class Figures {
+public:
+  Figures(const record::Record& record, const Result& result) : record_(record), result_(result) {}
+
+  Figure operator()(const Call& call) const
+  {
+    switch (call.function) {
+    case Function::retention:
+      return retention(call);
+    case Function::goodput:
+      return goodput(call);
+    case Function::latency:
+      return latency(call);
+    case Function::cpu:
+      return cpu(call);
+    case Function::cpu_per_gib:
+      return cpu_per_gib(call);
+    case Function::counter:
+      return counter(call);
+    case Function::observed:
+      return observed(call);
+    case Function::corrupt:
+      return corrupt(call);
+    case Function::completions:
+      return completions(call);
+    }
+    return missing("the figure is unknown");
+  }
+
+private:
+  [[nodiscard]] std::vector<Sample> samples(const Call& call) const
+  {
+    return samples_of(record_, call.traffic, condition_of(call, record_.lab));
+  }
+
+  [[nodiscard]] Figure retention(const Call& call) const
+  {
+    for (const TrafficResult& t : result_.traffic) {
+      if (t.name != call.traffic || !t.retention) continue;
+      const Retention& r = *t.retention;
+      return Value{r.value, r.low.value_or(r.value), r.high.value_or(r.value)};
+    }
+    return missing(fmt::format("{} has no retention", call.traffic));
+  }
+
+  [[nodiscard]] Figure goodput(const Call& call) const
+  {
+    const auto found = samples(call);
+    if (found.empty()) return unmeasured(call);
+    return averaged(goodputs(found));
+  }
+
+  [[nodiscard]] Figure latency(const Call& call) const
+  {
+    record::Histogram all;
+    std::vector<double> each;
+    for (const Sample& s : samples(call)) {
+      if (s.flow->latency.count() == 0) continue;
+      all.merge(s.flow->latency);
+      each.push_back(static_cast<double>(percentile_of(s.flow->latency, call.percentile)));
+    }
+    if (all.count() == 0) return missing(fmt::format("no message of {} was timed", call.traffic));
+    const auto value = static_cast<double>(percentile_of(all, call.percentile));
+    const auto [low, high] = std::minmax_element(each.begin(), each.end());
+    return Value{value, std::min(value, *low), std::max(value, *high)};
+  }
+
+  [[nodiscard]] Figure cpu(const Call& call) const
+  {
+    std::vector<double> shares;
+    for (const Sample& s : samples(call))
+      for (const record::Cpu& c : s.cell->cpu)
+        if (const auto window = window_ns(s); c.host == call.host && window != 0)
+          shares.push_back(static_cast<double>(part_of(c, call.part)) /
+                           static_cast<double>(window));
+    if (shares.empty()) return unaccounted(call);
+    return averaged(shares);
+  }
+
+  [[nodiscard]] Figure cpu_per_gib(const Call& call) const
+  {
+    std::vector<double> costs;
+    for (const Sample& s : samples(call)) {
+      std::uint64_t bytes = 0;
+      for (const record::Flow& flow : s.cell->flows) bytes += flow.bytes;
+      for (const record::Cpu& c : s.cell->cpu)
+        if (c.host == call.host && bytes != 0)
+          costs.push_back(static_cast<double>(part_of(c, {})) * gib / static_cast<double>(bytes));
+    }
+    if (costs.empty()) return unaccounted(call);
+    return averaged(costs);
+  }
+
+  [[nodiscard]] Figure counter(const Call& call) const
+  {
+    const std::string condition = condition_of(call, record_.lab);
+    bool known = false;
+    std::uint64_t sum = 0;
+    for (const record::Cell& cell : record_.cells) {
+      const auto& names = cell.traffic;
+      if (cell.condition != condition) continue;
+      if (!call.traffic.empty() &&
+          std::find(names.begin(), names.end(), call.traffic) == names.end())
+        continue;
+      for (const record::Counters& c : cell.counters) {
+        if (c.host != call.host) continue;
+        for (const auto* counters : {&c.rdma, &c.device}) {
+          const auto found = counters->find(call.counter);
+          if (found == counters->end()) continue;
+          sum += found->second;
+          known = true;
+          break; // the RDMA device's counter hides one of the same name of the interface
+        }
+      }
+    }
+    if (!known) return missing(fmt::format("host {} has no counter {}", call.host, call.counter));
+    return exactly(static_cast<double>(sum));
+  }
+
+  [[nodiscard]] Figure observed(const Call& call) const
+  {
+    for (const FaultResult& f : result_.faults) {
+      if (f.name != call.fault || !f.observed_ppm) continue;
+      const auto share = [](std::uint64_t ppm) { return static_cast<double>(ppm) / 1e6; };
+      return Value{share(*f.observed_ppm), share(f.observed_low_ppm.value_or(*f.observed_ppm)),
+                   share(f.observed_high_ppm.value_or(*f.observed_ppm))};
+    }
+    return missing(fmt::format("fault {} has no observed share", call.fault));
+  }
+
+  [[nodiscard]] Figure corrupt(const Call& call) const
+  {
+    const auto found = samples(call);
+    if (found.empty()) return unmeasured(call);
+    std::uint64_t sum = 0;
+    for (const Sample& s : found) sum += s.flow->corrupt_messages;
+    return exactly(static_cast<double>(sum));
+  }
+
+  [[nodiscard]] Figure completions(const Call& call) const
+  {
+    const auto found = samples(call);
+    if (found.empty()) return unmeasured(call);
+    std::uint64_t sum = 0;
+    for (const Sample& s : found)
+      if (const auto count = s.flow->completions.find(call.status);
+          count != s.flow->completions.end())
+        sum += count->second;
+    return exactly(static_cast<double>(sum));
+  }
+
+  [[nodiscard]] Error unmeasured(const Call& call) const
+  {
+    return missing(
+        fmt::format("{} was not measured {}", call.traffic, condition_of(call, record_.lab)));
+  }
+
+  [[nodiscard]] Error unaccounted(const Call& call) const
+  {
+    return missing(fmt::format("no CPU of {} was accounted for {}", call.host, call.traffic));
+  }
+
+  const record::Record& record_;
+  const Result& result_;
+};
+
+} // namespace
+
+lab::Lookup figures_of(const record::Record& record, const Result& result)
+{
+  return Figures(record, result);
+}
+
+std::string figure_words(double value, lab::Dimension dimension)
+{
+  switch (dimension) {
+  case lab::Dimension::rate:
+    return rate_words(value);
+  case lab::Dimension::time:
+    return time_words(value);
+  case lab::Dimension::bytes:
+    return three_digits(value) + " B";
+  case lab::Dimension::count:
+    return std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : three_digits(value);
+  case lab::Dimension::number:
+  case lab::Dimension::ratio:
+    break;
+  }
+  return three_digits(value);
+}
+
+} // namespace rdmalab::analysis

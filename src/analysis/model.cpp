@@ -1,0 +1,120 @@
+#include "analysis/model.h"
+
+#include "analysis/path.h"
+#include "analysis/wire_rate.h"
+#include "analysis/words.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::analysis {
+namespace {
+
+/// The share of data packets that is lost, if plain loss in the data direction is all that the
+/// traffic meets.
+std::optional<double> plain_loss(const lab::Lab& lab, const lab::Traffic& traffic)
+{
+  const std::string& source = data_source(traffic);
+  const std::string& sink = data_sink(traffic);
+  double kept = 1;
+  bool any = false;
+  for (const lab::Fault& fault : lab.faults) {
+    if (meets(fault, sink, source)) return std::nullopt;
+    if (!meets(fault, source, sink)) continue;
+    if (fault.kind != lab::FaultKind::loss || fault.correlation_ppm != 0) return std::nullopt;
+    kept *= 1 - static_cast<double>(fault.rate_ppm) / 1e6;
+    any = true;
+  }
+  if (!any || kept <= 0) return std::nullopt;
+  return 1 - kept;
+}
+
+Prediction predict_rc(const lab::Traffic& traffic, double loss, double baseline_bps,
+                      std::uint32_t payload)
+{
+  if (traffic.verbs.qps != 1 || traffic.verbs.op == lab::VerbsOp::read ||
+      traffic.message_bytes == 0)
+    return {};
+  const auto timeout = ack_timeout_ns(traffic.verbs.timeout);
+  if (!timeout) return {};
+  const WireCost message = wire_cost(traffic, payload);
+  const std::uint64_t window = packets_in_flight(traffic, message.packets);
+  const double packets_per_second = baseline_bps / 8 / static_cast<double>(traffic.message_bytes) *
+                                    static_cast<double>(message.packets);
+  const GoBackN qp{loss, static_cast<double>(window), static_cast<double>(*timeout) / 1e9,
+                   packets_per_second};
+  return {go_back_n_retention(qp),
+          {fmt::format("{}: predicted by the go-back-N model 1/(1 + pW/(1-p) + p²·RTO·λ) with p = "
+                       "{}, W = {} packets, "
+                       "RTO = {}, λ = {} packets/s.",
+                       traffic.name, percent_words(loss), window,
+                       time_words(static_cast<double>(*timeout)),
+                       count_words(static_cast<std::uint64_t>(std::llround(packets_per_second))))}};
+}
+
+Prediction predict_tcp(const lab::Lab& lab, const lab::Traffic& traffic, double loss,
+                       double baseline_bps, std::uint32_t payload)
+{
+  if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic") return {};
+  const WireCost segment = tcp_segment(payload);
+  const double rtt = static_cast<double>(round_trip_ns(lab, traffic, segment.wire_bytes)) / 1e9;
+  const double ceiling = mathis_bps(payload, rtt, loss) * traffic.tcp.streams;
+  const double surviving = baseline_bps * (1 - loss);
+  Prediction prediction{std::min(ceiling, surviving) / baseline_bps, {}};
+  if (!std::isfinite(ceiling)) return prediction;
+  // In bits: the bandwidth-delay product up to which loss costs TCP no more than the lost packets
+  // themselves.
+  const double valid_bits = 1.22 * payload * 8 * traffic.tcp.streams / std::sqrt(loss);
+  prediction.notes.push_back(fmt::format(
+      "{}: at {} loss and a round trip of {} TCP can carry {} (Mathis), {} than its {} here; that "
+      "it shrugs off this "
+      "loss is true only while round trip × rate stays below {} KiB (here {}).",
+      traffic.name, percent_words(loss), time_words(rtt * 1e9), rate_words(ceiling),
+      ceiling >= surviving ? "more" : "less", rate_words(baseline_bps),
+      three_digits(valid_bits / 8 / 1024), three_digits(rtt * baseline_bps / 8 / 1024)));
+  return prediction;
+}
+
+} // namespace
+
+std::optional<std::uint64_t> ack_timeout_ns(std::uint32_t exponent)
+{
+  if (exponent == 0) return std::nullopt;
+  const std::uint64_t exact = 4096ULL << std::min(exponent, 31U);
+  return (exact + jiffy_ns - 1) / jiffy_ns * jiffy_ns;
+}
+
+double go_back_n_retention(const GoBackN& qp)
+{
+  const double p = qp.loss;
+  if (p >= 1) return 0;
+  return 1 /
+         (1 + p * qp.window_packets / (1 - p) + p * p * qp.timeout_seconds * qp.packets_per_second);
+}
+
+double mathis_bps(double mss_bytes, double rtt_seconds, double loss)
+{
+  if (!(loss > 0) || !(rtt_seconds > 0)) return std::numeric_limits<double>::infinity();
+  return 1.22 * mss_bytes * 8 / (rtt_seconds * std::sqrt(loss));
+}
+
+std::uint64_t packets_in_flight(const lab::Traffic& traffic, std::uint64_t packets_per_message)
+{
+  return std::min(rxe_window_packets, traffic.verbs.depth * packets_per_message);
+}
+
+Prediction predict(const lab::Lab& lab, const lab::Traffic& traffic, double baseline_bps,
+                   std::uint32_t payload)
+{
+  const auto loss = plain_loss(lab, traffic);
+  if (!loss || !(baseline_bps > 0) || payload == 0) return {};
+  if (*loss <= 0) return {1.0, {}};
+  return traffic.kind == lab::TrafficKind::verbs
+             ? predict_rc(traffic, *loss, baseline_bps, payload)
+             : predict_tcp(lab, traffic, *loss, baseline_bps, payload);
+}
+
+} // namespace rdmalab::analysis

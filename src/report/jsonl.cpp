@@ -1,0 +1,50 @@
+#include "report/jsonl.h"
+
+#include "analysis/samples.h"
+#include "base/json.h"
+
+#include <cmath>
+
+namespace rdmalab::report {
+namespace {
+
+std::string line(const Json& json)
+{
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+} // namespace
+
+std::string jsonl_cell(const record::Cell& cell)
+{
+  Json flows = Json::array();
+  for (const record::Flow& flow : cell.flows)
+    flows.push_back({{"traffic", flow.traffic},
+                     {"outcome", flow.outcome},
+                     {"goodput_bps", static_cast<std::uint64_t>(
+                                         std::llround(analysis::goodput_bps({&cell, &flow})))},
+                     {"bytes", flow.bytes},
+                     {"messages", flow.messages}});
+  return line(Json{{"event", "cell"},
+                   {"id", cell.id},
+                   {"condition", cell.condition},
+                   {"repeat", cell.repeat},
+                   {"window_ns", cell.window_ns},
+                   {"busy_ns", cell.busy_ns},
+                   {"flows", std::move(flows)},
+                   {"problems", cell.problems}});
+}
+
+std::string jsonl_result(const analysis::Result& result)
+{
+  return line(Json{{"event", "result"}, {"result", result}});
+}
+
+std::string jsonl(const record::Record& record, const analysis::Result& result)
+{
+  std::string text;
+  for (const record::Cell& cell : record.cells) text += jsonl_cell(cell);
+  return text + jsonl_result(result);
+}
+
+} // namespace rdmalab::report

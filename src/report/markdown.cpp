@@ -1,0 +1,146 @@
+#include "report/markdown.h"
+
+#include "analysis/words.h"
+#include "report/phrases.h"
+
+#include <string_view>
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::report {
+namespace {
+
+using analysis::Result;
+using analysis::TrafficResult;
+using analysis::Verdict;
+
+/// Text that Markdown takes as it stands, also inside a table.
+std::string plain(std::string_view text)
+{
+  std::string out;
+  for (const char c : text) {
+    if (std::string_view("\\`*_|[]#~").find(c) != std::string_view::npos) out += '\\';
+    if (c == '<')
+      out += "&lt;";
+    else if (c == '>')
+      out += "&gt;";
+    else if (c == '&')
+      out += "&amp;";
+    else
+      out += c == '\n' || c == '\r' ? ' ' : c;
+  }
+  return out;
+}
+
+/// As code, where only the backtick and, inside a table, the bar are special.
+std::string code(std::string_view text)
+{
+  std::string out = "`";
+  for (const char c : text) {
+    if (c == '|') out += '\\';
+    out += c == '`' ? '\'' : (c == '\n' ? ' ' : c);
+  }
+  return out + "`";
+}
+
+std::string row(const std::vector<std::string>& cells)
+{
+  return fmt::format("| {} |\n", fmt::join(cells, " | "));
+}
+
+std::string mark(Verdict verdict)
+{
+  if (verdict == Verdict::pass) return "✅";
+  return verdict == Verdict::inconclusive ? "❔" : "❌";
+}
+
+std::string goodput(const std::optional<analysis::ConditionResult>& condition)
+{
+  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
+}
+
+std::string throughput(const Result& result)
+{
+  std::string out = "\n| traffic | unfaulted | faulted | kept (95 % interval) | predicted |\n"
+                    "|---|---:|---:|---:|---:|\n";
+  for (const TrafficResult& t : result.traffic)
+    out += row({plain(t.name), goodput(t.baseline), goodput(t.faulted),
+                t.retention ? retention_words(*t.retention) : "-",
+                t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-"});
+  return out;
+}
+
+std::string expectations(const Result& result)
+{
+  if (result.expectations.empty()) return {};
+  std::string out = "\n| | expectation | measured | |\n|---|---|---:|---|\n";
+  for (const auto& e : result.expectations)
+    out += row({mark(e.verdict), code(e.text), e.value ? analysis::three_digits(*e.value) : "-",
+                plain(e.reason)});
+  return out;
+}
+
+std::string cpu(const Result& result)
+{
+  std::string out = fmt::format("\n| traffic | host | % of a core | {} |\n|---|---|---:|---:|\n",
+                                cpu_cost_unit(result.environment));
+  bool any = false;
+  for (const TrafficResult& t : result.traffic)
+    for (const auto& [host, c] : t.cpu) {
+      any = true;
+      out += row({plain(t.name), plain(host), fmt::format("{:.1f}", c.percent_of_core),
+                  c.seconds_per_gib ? analysis::three_digits(*c.seconds_per_gib) : "-"});
+    }
+  return any ? out : std::string{};
+}
+
+std::string faults(const Result& result)
+{
+  if (result.faults.empty()) return {};
+  std::string out = "\n| fault | where | asked | applied | observed | 99 % interval | packets |\n"
+                    "|---|---|---:|---:|---:|---|---:|\n";
+  for (const auto& f : result.faults) {
+    const bool interval = f.observed_low_ppm && f.observed_high_ppm;
+    out += row({plain(f.name), plain(f.where),
+                f.requested_ppm ? ppm_words(f.requested_ppm) : plain(f.setting),
+                ppm_words(f.applied_ppm), ppm_words(f.observed_ppm),
+                interval ? fmt::format("{} … {}", ppm_words(f.observed_low_ppm),
+                                       ppm_words(f.observed_high_ppm))
+                         : "-",
+                analysis::count_words(f.packets)});
+  }
+  return out;
+}
+
+std::string details(const Result& result)
+{
+  std::string out = fmt::format("\n<details><summary>Where and how</summary>\n\n- {}\n",
+                                plain(environment_words(result.environment)));
+  if (result.timing.wall_seconds > 0)
+    out += fmt::format("- {}\n", plain(timing_words(result.timing)));
+  out += fmt::format("- record {}\n", code(result.record_digest));
+  for (const TrafficResult& t : result.traffic)
+    if (t.limit)
+      out += fmt::format("- {} unfaulted is held back by {}\n", plain(t.name),
+                         plain(limit_words(*t.limit)));
+  for (const std::string& note : result.notes) out += fmt::format("- {}\n", plain(note));
+  return out + "\n</details>\n";
+}
+
+} // namespace
+
+std::string markdown(const Result& result)
+{
+  std::string out = fmt::format("### {} {}: {}\n\n{}\n", mark(result.verdict), plain(result.lab),
+                                verdict_word(result.verdict), plain(closing_sentence(result)));
+  if (!result.hypothesis.empty()) out += fmt::format("\n> {}\n", plain(result.hypothesis));
+  if (!result.problems.empty()) {
+    out += "\n**This run proves nothing:**\n\n";
+    for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
+  }
+  return out + throughput(result) + expectations(result) + cpu(result) + faults(result) +
+         details(result);
+}
+
+} // namespace rdmalab::report

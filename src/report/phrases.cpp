@@ -1,0 +1,136 @@
+#include "report/phrases.h"
+
+#include "analysis/words.h"
+
+#include <vector>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::report {
+namespace {
+
+using analysis::Result;
+using analysis::TrafficResult;
+
+std::string fault_words(const analysis::FaultResult& fault)
+{
+  return fmt::format("{} of {} ({})", fault.kind, fault.setting, fault.where);
+}
+
+/// "a", "a and b", "a, b and c".
+std::string listed(const std::vector<std::string>& items)
+{
+  std::string text;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (i != 0) text += i + 1 == items.size() ? " and " : ", ";
+    text += items[i];
+  }
+  return text;
+}
+
+} // namespace
+
+std::string verdict_word(analysis::Verdict verdict)
+{
+  switch (verdict) {
+  case analysis::Verdict::pass:
+    return "pass";
+  case analysis::Verdict::fail:
+    return "fail";
+  case analysis::Verdict::inconclusive:
+    return "inconclusive";
+  case analysis::Verdict::invalid:
+    break;
+  }
+  return "invalid";
+}
+
+std::string percent(double share)
+{
+  const double value = share * 100;
+  // Between 9.5 and 94.5 a tenth of a percent is noise; outside it is the news.
+  if (value >= 9.95 && value < 94.5) return fmt::format("{:.0f} %", value);
+  return analysis::percent_words(share);
+}
+
+std::string retention_words(const analysis::Retention& retention)
+{
+  if (!retention.low || !retention.high) return percent(retention.value);
+  std::string low = percent(*retention.low);
+  low.resize(low.size() - 2);
+  return fmt::format("{} ({} … {})", percent(retention.value), low, percent(*retention.high));
+}
+
+std::string ppm_words(std::optional<std::uint64_t> ppm)
+{
+  if (!ppm) return "-";
+  const double value = static_cast<double>(*ppm) / 1e4;
+  std::string text = fmt::format("{:.4f}", value);
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " %";
+}
+
+std::string limit_words(const analysis::Limit& limit)
+{
+  std::string text = limit.by == "unknown" ? "nothing that rdmalab knows" : "the " + limit.by;
+  std::vector<std::string> facts;
+  if (limit.link_share)
+    facts.push_back(fmt::format("{} of the link's {} of payload", percent(*limit.link_share),
+                                analysis::rate_words(static_cast<double>(limit.link_payload_bps))));
+  if (limit.core_busy) facts.push_back(fmt::format("core {} busy", percent(*limit.core_busy)));
+  if (limit.window_bps && limit.by != "link")
+    facts.push_back(fmt::format("window allows {}",
+                                analysis::rate_words(static_cast<double>(*limit.window_bps))));
+  return facts.empty() ? text : fmt::format("{}: {}", text, fmt::join(facts, ", "));
+}
+
+std::string environment_words(const record::Environment& e)
+{
+  std::string text = fmt::format("{} engine, {} clock", e.engine, e.clock);
+  if (!e.accelerator.empty() && e.accelerator != "none") text += ", " + e.accelerator;
+  if (!e.kernel.empty()) text += ", kernel " + e.kernel;
+  if (!e.qemu.empty()) text += ", QEMU " + e.qemu;
+  if (!e.rdmalab.empty()) text += ", rdmalab " + e.rdmalab;
+  return text;
+}
+
+std::string timing_words(const record::Timing& timing)
+{
+  std::string text = fmt::format("{:.1f} s", timing.wall_seconds);
+  if (timing.first_packet_seconds > 0)
+    text += fmt::format(", first packet after {:.1f} s", timing.first_packet_seconds);
+  return text;
+}
+
+std::string cpu_cost_unit(const record::Environment& environment)
+{
+  return environment.clock == "virtual" ? "Ginstr/GiB" : "CPU-s/GiB";
+}
+
+std::string closing_sentence(const Result& result)
+{
+  if (!result.problems.empty())
+    return "Nothing can be concluded: the run could not prove what it measured.";
+  std::vector<std::string> kept;
+  std::vector<std::string> delivered;
+  for (const TrafficResult& t : result.traffic) {
+    if (t.retention)
+      kept.push_back(kept.empty() ? fmt::format("{} kept {} of its throughput", t.name,
+                                                percent(t.retention->value))
+                                  : fmt::format("{} {}", t.name, percent(t.retention->value)));
+    else if (t.baseline)
+      delivered.push_back(
+          fmt::format("{}{} {}", t.name, delivered.empty() ? " delivered" : "",
+                      analysis::rate_words(static_cast<double>(t.baseline->goodput_bps))));
+  }
+  if (!kept.empty()) {
+    std::vector<std::string> faults;
+    for (const analysis::FaultResult& f : result.faults) faults.push_back(fault_words(f));
+    return fmt::format("With {} {}.", faults.empty() ? "the faults" : listed(faults), listed(kept));
+  }
+  if (delivered.empty()) return "Nothing was measured.";
+  return fmt::format("Without faults {}.", listed(delivered));
+}
+
+} // namespace rdmalab::report

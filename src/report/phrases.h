@@ -1,0 +1,32 @@
+#pragma once
+
+#include "analysis/result.h"
+
+#include <optional>
+#include <string>
+
+/// Pieces of wording that several formats share.
+namespace rdmalab::report {
+
+std::string verdict_word(analysis::Verdict verdict);
+
+/// "28 %", "97.3 %" near the top, "0.4 %": as many digits as a reader needs.
+std::string percent(double share);
+/// "28 % (27 … 29 %)", or without the interval where there is none.
+std::string retention_words(const analysis::Retention& retention);
+/// ppm as a percentage: "1 %", "1.002 %".
+std::string ppm_words(std::optional<std::uint64_t> ppm);
+/// "the link: 99 % of its 948 Mb/s of payload".
+std::string limit_words(const analysis::Limit& limit);
+/// "vm engine, virtual clock, tcg, kernel 7.3.4, QEMU 10.0.2, rdmalab 0.1.0".
+std::string environment_words(const record::Environment& environment);
+/// "48.1 s, first packet after 9.2 s".
+std::string timing_words(const record::Timing& timing);
+/// "CPU-s/GiB", or "Ginstr/GiB" where instructions were counted.
+std::string cpu_cost_unit(const record::Environment& environment);
+
+/// What the figures say, in one sentence: "With loss of 1% (client to server) roce kept 28 % of its
+/// throughput, tcp 97 %." Says of an invalid Result only that.
+std::string closing_sentence(const analysis::Result& result);
+
+} // namespace rdmalab::report

@@ -1,0 +1,284 @@
+#include "report/table.h"
+
+#include "analysis/words.h"
+#include "report/grid.h"
+#include "report/phrases.h"
+#include "report/text.h"
+
+#include <algorithm>
+#include <cctype>
+
+#include <spdlog/fmt/fmt.h>
+
+namespace rdmalab::report {
+namespace {
+
+using analysis::ConditionResult;
+using analysis::CpuResult;
+using analysis::ExpectationResult;
+using analysis::FaultResult;
+using analysis::Result;
+using analysis::TrafficResult;
+using analysis::Verdict;
+
+Tone tone_of(Verdict verdict)
+{
+  if (verdict == Verdict::pass) return Tone::good;
+  return verdict == Verdict::inconclusive ? Tone::doubtful : Tone::bad;
+}
+
+std::string mark_of(Verdict verdict)
+{
+  if (verdict == Verdict::pass) return "✔";
+  return verdict == Verdict::inconclusive ? "?" : "✘";
+}
+
+std::string upper(std::string text)
+{
+  std::transform(text.begin(), text.end(), text.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return text;
+}
+
+std::string goodput(const std::optional<ConditionResult>& condition)
+{
+  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
+}
+
+class Page {
+public:
+  Page(const Result& result, const Style& style) : result_(result), style_(style) {}
+
+  std::string text()
+  {
+    head();
+    throughput();
+    cpu();
+    faults();
+    limits();
+    latencies();
+    expectations();
+    foot();
+    return std::move(out_);
+  }
+
+private:
+  void line(std::string_view text, Tone tone = Tone::plain)
+  {
+    const std::string plain = style_.utf8 ? std::string(text) : to_ascii(text);
+    out_ += paint(style_, tone, plain) + "\n";
+  }
+
+  /// Text over as many lines as it takes; all but the first are indented.
+  void paragraph(std::string_view text, Tone tone = Tone::plain, std::string_view first = "",
+                 std::size_t indent = 0)
+  {
+    const std::string plain = style_.utf8 ? std::string(text) : to_ascii(text);
+    const std::string margin(indent, ' ');
+    bool started = false;
+    for (const std::string& part : wrap(plain, style_.width - indent)) {
+      line((started ? margin : std::string(first)) + part, tone);
+      started = true;
+    }
+  }
+
+  void section(const Grid& grid)
+  {
+    if (grid.empty()) return;
+    out_ += "\n" + grid.text(style_);
+  }
+
+  void head()
+  {
+    const std::string verdict = upper(verdict_word(result_.verdict));
+    line(fmt::format("{}  {} {}", result_.lab, mark_of(result_.verdict), verdict),
+         tone_of(result_.verdict));
+    if (!result_.hypothesis.empty()) paragraph(result_.hypothesis, Tone::faint);
+    if (result_.problems.empty()) return;
+    line("");
+    line("This run proves nothing:", Tone::bad);
+    constexpr std::size_t most = 12;
+    for (std::size_t i = 0; i < std::min(most, result_.problems.size()); ++i)
+      paragraph(result_.problems[i], Tone::bad, "  - ", 4);
+    if (result_.problems.size() > most)
+      line(fmt::format("  - and {} more", result_.problems.size() - most), Tone::bad);
+    line("The figures below only help to find out why.");
+  }
+
+  void throughput()
+  {
+    const bool faulted = std::any_of(result_.traffic.begin(), result_.traffic.end(),
+                                     [](const TrafficResult& t) { return t.faulted.has_value(); });
+    if (!faulted) {
+      Grid grid({{"THROUGHPUT"}, {"without faults", true}});
+      for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput(t.baseline)});
+      return section(grid);
+    }
+    constexpr std::size_t bar_width = 24;
+    Grid grid({{"THROUGHPUT"},
+               {"unfaulted", true},
+               {"faulted", true},
+               {"kept (95 % interval)"},
+               {""},
+               {"predicted", true}});
+    for (const TrafficResult& t : result_.traffic) {
+      std::vector<Grid::Cell> row{{t.name, Tone::strong}, goodput(t.baseline), goodput(t.faulted)};
+      if (t.retention) {
+        row.emplace_back(bar(t.retention->value, bar_width, style_.utf8));
+        row.emplace_back(retention_words(*t.retention), Tone::strong);
+        row.emplace_back(t.retention->predicted ? percent(*t.retention->predicted) : "-");
+      }
+      grid.add(std::move(row));
+    }
+    section(grid);
+    for (const TrafficResult& t : result_.traffic)
+      for (const std::string& outcome : t.broke)
+        paragraph(fmt::format("{} broke: {}", t.name, outcome), Tone::bad, "", 2);
+  }
+
+  void cpu()
+  {
+    Grid grid({{"CPU, % of a core"},
+               {"host"},
+               {"app user", true},
+               {"app system", true},
+               {"rxe", true},
+               {"softirq", true},
+               {"all", true},
+               {cpu_cost_unit(result_.environment), true}});
+    for (const TrafficResult& t : result_.traffic) {
+      std::string name = t.name;
+      for (const auto& [host, c] : t.cpu) {
+        grid.add(cpu_row(std::exchange(name, ""), host, c));
+      }
+    }
+    section(grid);
+  }
+
+  static std::vector<Grid::Cell> cpu_row(const std::string& name, const std::string& host,
+                                         const CpuResult& c)
+  {
+    const double total =
+        static_cast<double>(c.app_user_ns + c.app_system_ns + c.rxe_ns + c.softirq_ns);
+    const auto share = [&](std::uint64_t ns) {
+      return fmt::format("{:.1f}",
+                         total > 0 ? static_cast<double>(ns) / total * c.percent_of_core : 0.0);
+    };
+    return {{name, Tone::strong},
+            host,
+            share(c.app_user_ns),
+            share(c.app_system_ns),
+            share(c.rxe_ns),
+            share(c.softirq_ns),
+            {fmt::format("{:.1f}", c.percent_of_core), Tone::strong},
+            c.seconds_per_gib ? analysis::three_digits(*c.seconds_per_gib) : "-"};
+  }
+
+  void faults()
+  {
+    Grid grid({{"FAULT"},
+               {"where"},
+               {"asked", true},
+               {"applied", true},
+               {"observed", true},
+               {"99 % interval"},
+               {"hit / packets", true},
+               {""}});
+    for (const FaultResult& f : result_.faults) grid.add(fault_row(f));
+    section(grid);
+  }
+
+  static std::vector<Grid::Cell> fault_row(const FaultResult& f)
+  {
+    const std::string name = f.name == f.kind ? f.name : fmt::format("{} ({})", f.name, f.kind);
+    std::string interval = "-";
+    if (f.observed_low_ppm && f.observed_high_ppm)
+      interval =
+          fmt::format("{} … {}", ppm_words(f.observed_low_ppm), ppm_words(f.observed_high_ppm));
+    return {
+        {name, Tone::strong},
+        f.where,
+        f.requested_ppm ? ppm_words(f.requested_ppm) : f.setting,
+        ppm_words(f.applied_ppm),
+        ppm_words(f.observed_ppm),
+        interval,
+        fmt::format("{} / {}", analysis::count_words(f.dropped), analysis::count_words(f.packets)),
+        {f.consistent ? "✔" : "✘", f.consistent ? Tone::good : Tone::bad}};
+  }
+
+  void limits()
+  {
+    Grid grid({{"LIMIT"}, {"the unfaulted goodput is held back by"}});
+    for (const TrafficResult& t : result_.traffic)
+      if (t.limit) grid.add({{t.name, Tone::strong}, limit_words(*t.limit)});
+    section(grid);
+  }
+
+  void latencies()
+  {
+    Grid grid({{"LATENCY of a message"},
+               {""},
+               {"median", true},
+               {"99 %", true},
+               {"99.9 %", true},
+               {"longest", true}});
+    for (const TrafficResult& t : result_.traffic) {
+      std::string name = t.name;
+      for (const auto& [word, condition] :
+           {std::pair{"unfaulted", &t.baseline}, std::pair{"faulted", &t.faulted}}) {
+        if (!*condition || !(*condition)->latency) continue;
+        const analysis::Latency& l = *(*condition)->latency;
+        const auto words = [](std::uint64_t ns) {
+          return analysis::time_words(static_cast<double>(ns));
+        };
+        grid.add({{std::exchange(name, ""), Tone::strong},
+                  word,
+                  words(l.median_ns),
+                  words(l.p99_ns),
+                  words(l.p999_ns),
+                  words(l.max_ns)});
+      }
+    }
+    section(grid);
+  }
+
+  void expectations()
+  {
+    if (result_.expectations.empty()) return;
+    line("");
+    line("EXPECTED", Tone::strong);
+    for (const ExpectationResult& e : result_.expectations) {
+      std::string text = fmt::format("{}   ", e.text);
+      if (!e.reason.empty())
+        text += e.reason;
+      else if (e.value)
+        text += fmt::format("measured {}", analysis::three_digits(*e.value));
+      paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
+    }
+  }
+
+  void foot()
+  {
+    line("");
+    std::string where = environment_words(result_.environment);
+    if (result_.timing.wall_seconds > 0) where += "; " + timing_words(result_.timing);
+    paragraph(where, Tone::faint);
+    paragraph("record " + result_.record_digest, Tone::faint);
+    for (const std::string& note : result_.notes) paragraph(note, Tone::faint, "- ", 2);
+    line("");
+    paragraph(closing_sentence(result_), Tone::strong);
+  }
+
+  const Result& result_;
+  const Style& style_;
+  std::string out_;
+};
+
+} // namespace
+
+std::string table(const Result& result, const Style& style)
+{
+  return Page(result, style).text();
+}
+
+} // namespace rdmalab::report
