@@ -33,6 +33,7 @@ public:
     add(at.line, at.column, std::move(message), std::move(hint));
   }
   [[nodiscard]] bool empty() const { return list_.empty(); }
+  [[nodiscard]] std::size_t size() const { return list_.size(); }
   /// All of them, in the file's order.
   [[nodiscard]] std::vector<Diagnostic> take();
 

@@ -50,8 +50,14 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   const Node* expect = reader.child("expect");
   Names hosts("host", out);
   Names traffics("traffic", out);
-  if (topology != nullptr) read_topology(*topology, lab.topology, hosts, out);
-  if (traffic != nullptr) read_traffic(*traffic, lab, hosts, traffics, out);
+  if (topology != nullptr)
+    read_topology(*topology, lab.topology, hosts, out);
+  else
+    hosts.distrust();
+  if (traffic != nullptr)
+    read_traffic(*traffic, lab, hosts, traffics, out);
+  else
+    traffics.distrust();
   read_groups(run, lab, traffics, out);
   if (faults != nullptr) read_faults(*faults, lab, hosts, out);
   if (measure != nullptr) read_measure(*measure, lab, out);

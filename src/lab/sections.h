@@ -17,14 +17,20 @@ public:
   Names(std::string what, Diagnostics& out) : what_(std::move(what)), out_(out) {}
   /// Reports a name that is taken.
   bool declare(const std::string& name, const Node& at);
+  /// Something among the declarations was wrong and is reported: check() is silent from now on, so
+  /// that one mistake is one message.
+  void distrust() { trusted_ = false; }
+  [[nodiscard]] bool trusted() const { return trusted_; }
   /// Reports a name that is not declared, with the nearest one.
   bool check(const std::string& name, const Node& at) const;
+  [[nodiscard]] bool has(const std::string& name) const;
   [[nodiscard]] const std::vector<std::string>& all() const { return names_; }
 
 private:
   std::string what_;
   Diagnostics& out_;
   std::vector<std::string> names_;
+  bool trusted_ = true;
 };
 
 void read_topology(const Node& node, Topology& topology, Names& hosts, Diagnostics& out);

@@ -12,6 +12,8 @@ void read_expectations(const Node& node, Lab& lab, Diagnostics& out)
             "for example - retention(tcp) >= 90%");
     return;
   }
+  const bool rest_is_good =
+      out.empty(); // otherwise names might be missing for a reason that is reported already
   for (const Node& item : node.items) {
     if (!item.scalar()) {
       out.add(item, fmt::format("an expectation is a comparison, not {}", describe(item)),
@@ -21,8 +23,8 @@ void read_expectations(const Node& node, Lab& lab, Diagnostics& out)
     lab.expect.push_back({item.text, item.line, item.column + (item.quoted ? 1 : 0)});
     const Expectation& expectation = lab.expect.back();
     const ParsedExpression parsed = parse_expression(item.text);
-    const auto problems =
-        parsed.comparison ? check_expression(*parsed.comparison, lab) : parsed.problems;
+    auto problems = parsed.problems;
+    if (parsed.comparison && rest_is_good) problems = check_expression(*parsed.comparison, lab);
     for (const Problem& problem : problems)
       out.add(expectation.line, expectation.column + problem.column - 1, problem.message,
               problem.hint);

@@ -1,6 +1,5 @@
-#include "lab/reader.h"
-
 #include "base/json.h"
+#include "lab/reader.h"
 #include "lab/sections.h"
 
 #include <algorithm>
@@ -47,13 +46,11 @@ void read_where(const Node& node, Fault& fault, const Lab& lab, const Names& hos
     out.add(node,
             "with more than two hosts a fault can't tell senders apart at its receiver's port",
             fmt::format("use {{to: {}}} or {{from: {}}} alone", *fault.to, *fault.from));
-  const auto known = [&](const std::string& host) {
-    return std::find(hosts.all().begin(), hosts.all().end(), host) != hosts.all().end();
-  };
   const bool traffic_known =
       std::all_of(lab.traffic.begin(), lab.traffic.end(),
-                  [&](const Traffic& t) { return known(t.from) && known(t.to); });
-  if (!traffic_known) return; // what is wrong there is said already
+                  [&](const Traffic& t) { return hosts.has(t.from) && hosts.has(t.to); });
+  if (!hosts.trusted() || lab.traffic.empty() || !traffic_known)
+    return; // what is wrong there is said already
   for (const auto& end : {fault.from, fault.to}) {
     if (!end) continue;
     const bool used = std::any_of(lab.traffic.begin(), lab.traffic.end(),

@@ -3,6 +3,7 @@
 #include "lab/suggest.h"
 
 #include <algorithm>
+#include <set>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -11,6 +12,9 @@ namespace {
 
 constexpr std::size_t max_hosts =
     64; // what one fabric's /24 and one guest's memory carry with ease
+
+/// "host/side" of what is said already.
+using SidesGiven = std::set<std::string>;
 
 void read_shape_keys(Reader& reader, LinkShape& shape)
 {
@@ -28,14 +32,14 @@ LinkShape read_shape(const Node& node, LinkShape shape, Diagnostics& out)
 
 /// What one host's mapping says about its link, beside the default link. A side given in two places
 /// is an error.
-void read_sides(Reader& reader, Host& host, std::map<std::string, const Node*>& given,
-                const LinkShape& link, Diagnostics& out)
+void read_sides(Reader& reader, Host& host, SidesGiven& given, const LinkShape& link,
+                Diagnostics& out)
 {
   const Node* down = reader.child("down");
   const Node* up = reader.child("up");
   const auto first = [&](const Node* side, const std::string& name) {
     if (side == nullptr) return false;
-    if (given.emplace(host.name + "/" + name, side).second) return true;
+    if (given.insert(host.name + "/" + name).second) return true;
     out.add(*side, fmt::format("{} of host {} is given twice", name, host.name),
             "say it either in topology.hosts or in topology.links");
     return false;
@@ -44,11 +48,79 @@ void read_sides(Reader& reader, Host& host, std::map<std::string, const Node*>& 
   if (first(up, "up")) host.up = read_shape(*up, {}, out);
 }
 
+Host read_host(const Node& node, const LinkShape& shape, SidesGiven& given, Diagnostics& out)
+{
+  Host host;
+  host.down = shape;
+  if (node.mapping()) {
+    Reader reader(node, host_table(), out);
+    reader.into("name", host.name);
+    read_sides(reader, host, given, shape, out);
+  } else if (node.scalar() && is_name(node.text)) {
+    host.name = node.text;
+  } else {
+    out.add(node, fmt::format("a host is a name, not {}", describe(node)),
+            "a name is a letter and then at most 31 letters, digits, - and _");
+  }
+  return host;
+}
+
+void read_hosts(const Node& node, Topology& topology, Names& names, const LinkShape& shape,
+                SidesGiven& given, Diagnostics& out)
+{
+  const std::size_t problems = out.size();
+  if (!node.sequence())
+    out.add(node, fmt::format("hosts is a list, not {}", describe(node)),
+            "for example [client, server]");
+  else if (node.items.size() < 2)
+    out.add(node, "a lab has two hosts or more", "for example [client, server]");
+  else if (node.items.size() > max_hosts)
+    out.add(node, fmt::format("{} hosts are too many", node.items.size()),
+            fmt::format("at most {}", max_hosts));
+  else
+    for (const Node& item : node.items) {
+      Host host = read_host(item, shape, given, out);
+      if (host.name == "fabric")
+        out.add(item, "a host can't be named \"fabric\"",
+                "the namespace between the hosts has this name");
+      else if (!host.name.empty() && names.declare(host.name, item))
+        topology.hosts.push_back(std::move(host));
+    }
+  if (out.size() != problems) names.distrust();
+}
+
+void read_links(const Node& node, Topology& topology, const Names& names, const LinkShape& shape,
+                SidesGiven& given, Diagnostics& out)
+{
+  if (!node.mapping()) {
+    out.add(node, fmt::format("links is a mapping from hosts, not {}", describe(node)),
+            "for example {server: {down: {rate: 100mbit}}}");
+    return;
+  }
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < node.keys.size(); ++i) {
+    const Node& key = node.keys[i];
+    if (!key.scalar()) {
+      out.add(key, fmt::format("a key is a host's name, not {}", describe(key)));
+      continue;
+    }
+    if (!seen.insert(key.text).second) {
+      out.add(key, fmt::format("key \"{}\" stands here twice", key.text), "remove one of the two");
+      continue;
+    }
+    if (!names.check(key.text, key)) continue;
+    Host& host = *std::find_if(topology.hosts.begin(), topology.hosts.end(),
+                               [&](const Host& h) { return h.name == key.text; });
+    Reader reader(node.items[i], sides_table(), out);
+    read_sides(reader, host, given, shape, out);
+  }
+}
+
 } // namespace
 
 bool Names::declare(const std::string& name, const Node& at)
 {
-  if (std::find(names_.begin(), names_.end(), name) == names_.end()) {
+  if (!has(name)) {
     names_.push_back(name);
     return true;
   }
@@ -56,9 +128,15 @@ bool Names::declare(const std::string& name, const Node& at)
   return false;
 }
 
+bool Names::has(const std::string& name) const
+{
+  return std::find(names_.begin(), names_.end(), name) != names_.end();
+}
+
 bool Names::check(const std::string& name, const Node& at) const
 {
-  if (std::find(names_.begin(), names_.end(), name) != names_.end()) return true;
+  if (has(name)) return true;
+  if (!trusted_) return false;
   out_.add(at, fmt::format("there is no {} \"{}\"{}", what_, name, did_you_mean(name, names_)),
            names_.empty() ? std::string{} : fmt::format("{}s: {}", what_, join(names_)));
   return false;
@@ -78,62 +156,12 @@ void read_topology(const Node& node, Topology& topology, Names& names, Diagnosti
     read_shape_keys(link_reader, shape);
     link_reader.into("mtu", topology.mtu);
   }
-
-  std::map<std::string, const Node*> given;
-  if (hosts != nullptr && !hosts->sequence())
-    out.add(*hosts, fmt::format("hosts is a list, not {}", describe(*hosts)),
-            "for example [client, server]");
-  for (const Node& item :
-       hosts != nullptr && hosts->sequence() ? hosts->items : std::vector<Node>{}) {
-    Host host;
-    host.down = shape;
-    if (item.mapping()) {
-      Reader host_reader(item, host_table(), out);
-      host_reader.into("name", host.name);
-      read_sides(host_reader, host, given, shape, out);
-    } else if (item.scalar() && is_name(item.text)) {
-      host.name = item.text;
-    } else {
-      out.add(item, fmt::format("a host is a name, not {}", describe(item)),
-              "a name is a letter and then at most 31 letters, digits, - and _");
-    }
-    if (host.name.empty()) continue;
-    if (host.name == "fabric")
-      out.add(item, "a host can't be named \"fabric\"",
-              "the namespace between the hosts has this name");
-    else if (names.declare(host.name, item))
-      topology.hosts.push_back(std::move(host));
-  }
-  if (hosts != nullptr && hosts->sequence()) {
-    if (hosts->items.size() < 2)
-      out.add(*hosts, "a lab has two hosts or more", "for example [client, server]");
-    if (hosts->items.size() > max_hosts)
-      out.add(*hosts, fmt::format("{} hosts are too many", hosts->items.size()),
-              fmt::format("at most {}", max_hosts));
-  }
-
-  if (links == nullptr) return;
-  if (!links->mapping()) {
-    out.add(*links, fmt::format("links is a mapping from hosts, not {}", describe(*links)),
-            "for example {server: {down: {rate: 100mbit}}}");
-    return;
-  }
-  for (std::size_t i = 0; i < links->keys.size(); ++i) {
-    const Node& key = links->keys[i];
-    if (!key.scalar()) {
-      out.add(key, fmt::format("a key is a host's name, not {}", describe(key)));
-      continue;
-    }
-    if (!names.check(key.text, key)) continue;
-    const auto host = std::find_if(topology.hosts.begin(), topology.hosts.end(),
-                                   [&](const Host& h) { return h.name == key.text; });
-    Reader side_reader(links->items[i], sides_table(), out);
-    read_sides(side_reader, *host, given, shape, out);
-    const auto same = [&](const Node& k) { return k.text == key.text; };
-    if (std::count_if(links->keys.begin(), links->keys.begin() + static_cast<std::ptrdiff_t>(i),
-                      same) != 0)
-      out.add(key, fmt::format("key \"{}\" stands here twice", key.text), "remove one of the two");
-  }
+  SidesGiven given;
+  if (hosts != nullptr)
+    read_hosts(*hosts, topology, names, shape, given, out);
+  else
+    names.distrust();
+  if (links != nullptr) read_links(*links, topology, names, shape, given, out);
 }
 
 } // namespace rdmalab::lab

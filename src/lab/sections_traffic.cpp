@@ -1,6 +1,5 @@
-#include "lab/reader.h"
-
 #include "base/json.h"
+#include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
 
@@ -62,7 +61,8 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
   reader.into("from", traffic.from);
   reader.into("to", traffic.to);
   reader.into("message", traffic.message_bytes);
-  if (!traffic.name.empty()) traffics.declare(traffic.name, reader.place("name"));
+  if (traffic.name.empty() || !traffics.declare(traffic.name, reader.place("name")))
+    traffics.distrust();
   if (!traffic.from.empty()) hosts.check(traffic.from, reader.place("from"));
   if (!traffic.to.empty()) hosts.check(traffic.to, reader.place("to"));
   if (!traffic.from.empty() && traffic.from == traffic.to)
@@ -95,6 +95,7 @@ void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffic
             fmt::format("traffic is a list with at least one entry, not {}",
                         node.sequence() ? "an empty one" : describe(node)),
             "for example - {name: tcp, kind: tcp, from: client, to: server}");
+    traffics.distrust();
     return;
   }
   for (const Node& item : node.items) read_one(item, lab, hosts, traffics, out);
@@ -115,6 +116,7 @@ void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics&
     out.add(*node, fmt::format("run can't be {}", describe(*node)), hint);
     return;
   }
+  const std::size_t problems = out.size();
   std::vector<std::string> seen;
   for (const Node& group : node->items) {
     if (!group.sequence() || group.items.empty()) {
@@ -136,6 +138,7 @@ void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics&
     }
     lab.groups.push_back(std::move(names));
   }
+  if (out.size() != problems || !traffics.trusted()) return;
   for (const std::string& name : traffics.all())
     if (std::find(seen.begin(), seen.end(), name) == seen.end())
       out.add(*node, fmt::format("traffic \"{}\" runs in no group", name),

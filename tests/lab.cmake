@@ -1,0 +1,6 @@
+rdmalab_test(units_test ROOMS base)
+rdmalab_test(lab_quantity_test ROOMS lab)
+rdmalab_test(lab_expression_test ROOMS lab)
+rdmalab_test(lab_parse_test ROOMS lab)
+rdmalab_test(lab_bad_test ROOMS lab)
+rdmalab_test(lab_schema_test ROOMS lab)
