@@ -55,25 +55,57 @@ Result<Owner> read_owner(const fs::path& path)
   return from_json_value<Owner>(json, path.string());
 }
 
+/// A run that was killed between making the file and mounting the namespace on it leaves a plain
+/// file: then there is nothing to empty.
+Status empty_namespace(const std::string& name)
+{
+  const auto ns = NetNamespace::open(name);
+  if (!ns) return {};
+  Status status = run_in(*ns, []() -> Status {
+    auto socket = NlSocket::open(NETLINK_RDMA);
+    if (!socket) return {}; // no RDMA in this kernel, so nothing of it is left
+    return remove_rdma_of_namespace(*socket);
+  });
+  if (!status && status.error().number == EINVAL) return {}; // setns() on a plain file
+  return status;
+}
+
 Status remove_namespace(const std::string& name)
 {
   const std::string path = netns_folder() + "/" + name;
-  std::error_code ignored;
-  if (!fs::exists(path, ignored)) return {};
-  // A run that was killed between making the file and mounting the namespace on it leaves a plain
-  // file.
-  if (auto ns = NetNamespace::open(name)) {
-    const Status emptied = run_in(*ns, []() -> Status {
-      auto socket = NlSocket::open(NETLINK_RDMA);
-      if (!socket) return {}; // no RDMA in this kernel, so nothing of it is left
-      return remove_rdma_of_namespace(*socket);
-    });
-    if (!emptied && emptied.error().number != EINVAL) return emptied;
-  }
-  if (::umount2(path.c_str(), MNT_DETACH) < 0 && errno != EINVAL)
+  if (::umount2(path.c_str(), MNT_DETACH) < 0 && errno != EINVAL && errno != ENOENT)
     return system_error("unmount " + path);
   if (::unlink(path.c_str()) < 0 && errno != ENOENT) return system_error("remove " + path);
   return {};
+}
+
+/// The namespaces of a record that are there and may be ours.
+std::vector<std::string> ours(const Owner& owner)
+{
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const std::string& name : owner.namespaces)
+    if (name.starts_with(prefix) && name.find('/') == std::string::npos &&
+        fs::exists(netns_folder() + "/" + name, ignored))
+      names.push_back(name);
+  return names;
+}
+
+/// True if nothing of the run is left.
+bool remove_run(const Owner& owner, GcReport& report)
+{
+  bool clean = true;
+  const auto attempt = [&](const Status& status) {
+    if (!status) report.problems.push_back(status.error().message());
+    clean = clean && status.ok();
+    return status.ok();
+  };
+  // All rxe devices first: a namespace that goes takes the other ends of its veths along, too.
+  const std::vector<std::string> names = ours(owner);
+  for (const std::string& name : names) attempt(empty_namespace(name));
+  for (const std::string& name : names)
+    if (attempt(remove_namespace(name))) report.removed.push_back(name);
+  return clean;
 }
 
 } // namespace
@@ -146,17 +178,8 @@ Result<GcReport> collect_garbage(const fs::path& folder)
       report.alive.push_back(run.filename().string());
       continue;
     }
-    bool clean = true;
-    for (const std::string& name : owner->namespaces) {
-      if (!name.starts_with(prefix) || name.find('/') != std::string::npos) continue;
-      if (const Status status = remove_namespace(name); !status) {
-        report.problems.push_back(status.error().message());
-        clean = false;
-      } else {
-        report.removed.push_back(name);
-      }
-    }
-    if (clean) fs::remove_all(run, failed); // otherwise the next gc tries again
+    if (remove_run(*owner, report))
+      fs::remove_all(run, failed); // otherwise the next gc tries again
   }
   return report;
 }

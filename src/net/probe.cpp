@@ -118,6 +118,7 @@ Status try_netem(Scratch& scratch)
   TRY_ASSIGN(QdiscState state, read_netem(*scratch.route, scratch.veth.index()));
   state.netem.seed = sample().seed; // is a capability of its own
   if (state.netem != effective(sample())) return fail("netem reads back other than it was set");
+  scratch.netem = true;
   return {};
 }
 

@@ -186,8 +186,6 @@ void check_up()
   std::uint64_t expected = 0;
   for (std::uint64_t number = 0; number < 1'000; ++number) expected = expected * 31 + number;
   expect(in_order == 1'000 && sum_ordered == expected, "jitter keeps the order");
-  stats = fabric->impairment_stats();
-  expect(stats && stats->at(0).delayed == 1'000, "every packet was delayed");
 
   expect_ok(fabric->teardown(), "take it down");
   spec.shapers[0].faulted.keep_order = false;
