@@ -113,6 +113,26 @@ Result<ElfNeeds> read_elf(const fs::path& path)
   return needs;
 }
 
+std::string loadable_part(std::string file)
+{
+  auto header = at<Elf64_Ehdr>(file, 0);
+  if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return file;
+  std::uint64_t end = header->e_phoff + std::uint64_t{header->e_phnum} * header->e_phentsize;
+  for (unsigned i = 0; i < header->e_phnum; ++i) {
+    const auto segment =
+        at<Elf64_Phdr>(file, header->e_phoff + std::uint64_t{i} * header->e_phentsize);
+    if (!segment) return file;
+    end = std::max(end, segment->p_offset + segment->p_filesz);
+  }
+  if (end > file.size()) return file;
+  file.resize(end);
+  header->e_shoff = 0;
+  header->e_shnum = 0;
+  header->e_shstrndx = SHN_UNDEF;
+  std::memcpy(file.data(), &*header, sizeof *header);
+  return file;
+}
+
 Result<std::vector<Library>> closure(const std::vector<fs::path>& programs)
 {
   static const std::vector<fs::path> folders = system_folders();

@@ -18,6 +18,10 @@ struct ElfNeeds {
 /// Reads a 64-bit little-endian ELF file; anything else is an Error.
 Result<ElfNeeds> read_elf(const std::filesystem::path& path);
 
+/// The part of a program or library that is loaded: without section headers and what only they
+/// name, such as debugging information. Anything that isn't ELF comes back as it is.
+std::string loadable_part(std::string file);
+
 /// A file of a program's closure: what the loader looks for, and where it lies on this machine.
 struct Library {
   std::string soname;         ///< "libnl-3.so.200", or the interpreter's path

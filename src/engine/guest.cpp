@@ -10,6 +10,7 @@
 #include <spdlog/fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
 namespace rdmalab::engine {
 namespace {
@@ -36,6 +37,8 @@ Result<Guest> Guest::start(const Options& options, std::string_view request)
 {
   const std::uint64_t started = monotonic_ns();
   TRY_ASSIGN(TemporaryFolder folder, TemporaryFolder::create("rdmalab-guest-"));
+  // For `gc`: whose folder this is.
+  TRY(write_file(folder.path() / "owner", std::to_string(::getpid())));
   TRY_ASSIGN(Channel channel, Channel::create());
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
@@ -50,7 +53,7 @@ Result<Guest> Guest::start(const Options& options, std::string_view request)
   };
   add({"-object", fmt::format("memory-backend-file,id=channel,share=on,mem-path=/dev/fd/{},size={}",
                               channel.fd(), Channel::region_bytes)});
-  add({"-device", "ivshmem-plain,memdev=channel"});
+  add({"-device", "ivshmem-plain,memdev=channel,master=on"});
   add({"-chardev", fmt::format("socket,id=monitor,fd={}", theirs.get()), "-mon",
        "chardev=monitor,mode=control"});
   add({"-serial", "file:" + (folder.path() / "console").string()});

@@ -90,7 +90,7 @@ Result<std::string> build_image(const ImageInputs& inputs)
   const auto add = [&archive](const std::string& path, const fs::path& from,
                               unsigned mode) -> Status {
     TRY_ASSIGN(std::string content, read_file(from));
-    archive.add_file(path, std::move(content), mode);
+    archive.add_file(path, loadable_part(std::move(content)), mode);
     return {};
   };
 

@@ -1,6 +1,10 @@
 #include "engine/message.h"
 
+#include "base/json.h"
+
 namespace rdmalab::engine {
+
+RDMALAB_JSON(Request, plan)
 
 std::string encode(const Request& request)
 {

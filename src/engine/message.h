@@ -1,6 +1,6 @@
 #pragma once
 
-#include "base/json.h"
+#include "base/json_fwd.h"
 #include "base/result.h"
 #include "plan/plan.h"
 #include "record/record.h"
@@ -14,7 +14,7 @@ namespace rdmalab::engine {
 struct Request {
   plan::Plan plan; ///< with exactly one cell
 };
-RDMALAB_JSON(Request, plan)
+RDMALAB_JSON_DECLARE(Request)
 
 std::string encode(const Request& request);
 Result<Request> decode_request(const std::string& text);

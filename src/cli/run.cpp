@@ -1,0 +1,144 @@
+#include "analysis/analyse.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "cli/command.h"
+#include "cli/console.h"
+#include "cli/labs.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "engine/engine.h"
+#include "lab/parse.h"
+#include "plan/planner.h"
+#include "report/jsonl.h"
+
+#include <map>
+#include <memory>
+#include <ostream>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <signal.h>
+
+namespace rdmalab::cli {
+namespace {
+
+struct RunOptions {
+  std::vector<std::string> labs;
+  engine::Options engine;
+  unsigned timeout_seconds = 0;
+  bool boot = false;
+  std::uint64_t seed = 0;
+  std::uint32_t repeat = 0;
+  std::string record; ///< file for the Record; empty: not wanted
+  OutputOptions output;
+};
+
+void on_signal(int /*number*/)
+{
+  engine::interrupted = true;
+}
+
+/// The first Ctrl-C ends the run in order, a second one at once.
+void catch_interrupts()
+{
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = static_cast<int>(SA_RESETHAND);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
+}
+
+Result<plan::Plan> plan_lab(const std::string& name, const RunOptions& options)
+{
+  TRY_ASSIGN(lab::Lab lab, lab::load_file(find_lab(name)));
+  if (options.seed != 0) lab.seed = options.seed;
+  if (options.repeat != 0) lab.measure.repeat = options.repeat;
+  return plan::make_plan(lab);
+}
+
+Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptions& options)
+{
+  ProgressLine line(context, plan.lab.name);
+  engine::Progress progress;
+  progress.say = [&line](const std::string& text) { line.say(text); };
+  progress.cell_done = [&](size_t done, size_t total, const record::Cell& cell) {
+    line.cell_done(done, total, cell);
+    if (options.output.jsonl) context.out << report::jsonl_cell(cell) << std::flush;
+  };
+  TRY_ASSIGN(record::Record record, engine::execute(plan, options.engine, progress));
+  line.finish();
+  analysis::Result result = analysis::analyse(record);
+  return Outcome{std::move(record), std::move(result)};
+}
+
+Status write_records(const std::string& file, const std::vector<Outcome>& outcomes)
+{
+  if (file.empty()) return {};
+  if (outcomes.size() == 1)
+    return write_file_atomically(file, Json(outcomes.front().record).dump() + "\n");
+  return Error{Exit::usage, "--record takes one lab", 0, "run the labs one by one", {}};
+}
+
+Result<Exit> run(Context& context, RunOptions& options)
+{
+  options.engine.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
+  options.engine.snapshot = !options.boot;
+  TRY(check_output_options(context, options.output, options.labs.size()));
+  if (!options.record.empty() && options.labs.size() != 1)
+    return usage_error("--record takes one lab", "run the labs one by one");
+
+  // All labs are read before the first one runs: a typing error in the last shows at once.
+  std::vector<plan::Plan> plans;
+  for (const std::string& name : options.labs) {
+    TRY_ASSIGN(plan::Plan plan, plan_lab(name, options));
+    plans.push_back(std::move(plan));
+  }
+  catch_interrupts();
+  std::vector<Outcome> outcomes;
+  for (const plan::Plan& plan : plans) {
+    TRY_ASSIGN(Outcome outcome, run_lab(context, plan, options));
+    outcomes.push_back(std::move(outcome));
+  }
+  TRY(write_records(options.record, outcomes));
+  return write_outputs(context, options.output, outcomes, options.output.jsonl);
+}
+
+} // namespace
+
+void add_run(CLI::App& app, Context& context)
+{
+  auto options = std::make_shared<RunOptions>();
+  CLI::App* command = app.add_subcommand("run", "Run labs and report what each traffic kept");
+  command->add_option("LAB", options->labs, "Lab files, or names that `rdmalab list` shows")
+      ->required();
+  command
+      ->add_option("--engine", options->engine.engine,
+                   "Where: auto, host (this kernel) or vm (guests)")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, engine::EngineKind>{{"auto", engine::EngineKind::automatic},
+                                                    {"host", engine::EngineKind::host},
+                                                    {"vm", engine::EngineKind::vm}}));
+  command
+      ->add_option("--clock", options->engine.clock,
+                   "auto, real, or virtual: one instruction is one ns, and every run repeats")
+      ->transform(CLI::CheckedTransformer(
+          std::map<std::string, engine::ClockKind>{{"auto", engine::ClockKind::automatic},
+                                                   {"real", engine::ClockKind::real},
+                                                   {"virtual", engine::ClockKind::virtual_}}));
+  command->add_option("-j,--jobs", options->engine.jobs,
+                      "Guests side by side (default: one a core on the virtual clock)");
+  command->add_option("--timeout", options->timeout_seconds,
+                      "Wall-clock seconds that one cell may take (default 600)");
+  command->add_flag("--boot", options->boot, "Boot every guest in place of restoring a snapshot");
+  command->add_option("--seed", options->seed, "In place of the lab's seed")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--repeat", options->repeat, "In place of the lab's measure.repeat")
+      ->check(CLI::Range(1, 1000));
+  command->add_option("--record", options->record,
+                      "Keep what was measured in FILE, for `report` and `compare`");
+  add_output_options(*command, options->output);
+  command->callback([options, &context] {
+    context.action = [options, &context] { return run(context, *options); };
+  });
+}
+
+} // namespace rdmalab::cli
