@@ -148,7 +148,8 @@ std::string json_schema()
   Json schema;
   schema["$schema"] = "https://json-schema.org/draft/2020-12/schema";
   schema["title"] = "rdmalab lab file, version 1";
-  for (auto& [key, value] : schema_of(lab_table()).items()) schema[key] = value;
+  const Json lab = schema_of(lab_table());
+  for (const auto& [key, value] : lab.items()) schema[key] = value;
   return schema.dump(2) + "\n";
 }
 
