@@ -37,9 +37,11 @@ Result<fs::path> verbs_provider(const std::vector<Library>& libraries)
       Exit::environment, "find libibverbs' provider for rxe", 0, "install ibverbs-providers", {}};
 }
 
+/// Where a file of this machine goes in the archive: below usr/, where its merged-/usr links lead.
 std::string archive_path(const fs::path& path)
 {
-  return path.string().substr(1);
+  const std::string text = path.string().substr(1);
+  return text.starts_with("usr/") ? text : "usr/" + text;
 }
 
 } // namespace
@@ -97,9 +99,8 @@ Result<std::string> build_image(const ImageInputs& inputs)
   TRY(add("init", inputs.program, 0755));
   TRY_ASSIGN(const auto libraries, closure(inputs.programs));
   for (const Library& library : libraries) {
-    // A soname goes where it was found; a path (the interpreter) through the links of merged /usr.
-    fs::path place = library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
-    if (!place.string().starts_with("/usr/")) place = "/usr" + place.string();
+    // A soname goes where it was found; the interpreter where the programs name it.
+    const fs::path place = library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
     TRY(add(archive_path(place), library.path, 0755));
   }
   for (const fs::path& program : inputs.programs)
