@@ -1,9 +1,9 @@
 #pragma once
 
-#include "base/fd.h"
 #include "base/result.h"
 #include "lab/lab.h"
 #include "record/record.h"
+#include "traffic/json_socket.h"
 
 #include <cstdint>
 #include <string>
@@ -30,6 +30,8 @@ struct EndpointSpec {
   std::uint64_t seed = 0; ///< of PSNs and payloads; equal at both ends
   std::uint64_t expected_bytes =
       0; ///< upper estimate of what the cell can carry: sizes the target's ring for WRITE
+  std::uint64_t ready_timeout_ns =
+      30'000'000'000; ///< an endpoint whose peer never comes gives up after this
 };
 
 /// The times of a cell, CLOCK_MONOTONIC ns; all endpoints get the same.
@@ -38,6 +40,12 @@ struct Schedule {
   std::uint64_t window_begin_ns = 0; ///< deliveries in (begin, end] count
   std::uint64_t window_end_ns = 0;   ///< afterwards nothing new is sent
 };
+RDMALAB_JSON_DECLARE(Schedule)
+
+/// How long after the window an endpoint may take until what is in flight is delivered or given up
+/// and both ends have told each other, ns: 6 to 35 s by the transport's own timers. report() should
+/// wait until window_end_ns plus this plus a second or so for the processes themselves.
+std::uint64_t drain_budget_ns(const lab::Traffic& traffic);
 
 /// The controller's hold on one endpoint process. Dying kills and reaps it. Move-only.
 class Endpoint {
@@ -67,13 +75,16 @@ public:
   ~Endpoint();
 
 private:
-  Endpoint(EndpointSpec spec, pid_t pid, Fd control);
+  Endpoint(EndpointSpec spec, pid_t pid, JsonSocket control);
+  Result<Json> receive(const std::string& what, std::uint64_t timeout_ns);
   EndpointSpec spec_;
   pid_t pid_ = -1;
-  Fd control_;
+  JsonSocket control_;
 };
 
-/// One Flow from the two ends' reports.
+/// One Flow from the two ends' reports: deliveries and checks come from the end that saw them, work
+/// completions and tcp_info from the initiator (the target adds only what failed), the outcome from
+/// whoever has something to say.
 record::Flow merge(const record::Flow& initiator, const record::Flow& target);
 
 } // namespace rdmalab::traffic

@@ -1,0 +1,94 @@
+#pragma once
+
+#include "lab/lab.h"
+
+#include <cstdint>
+
+#include <infiniband/verbs.h>
+
+namespace rdmalab::traffic {
+
+/// Arguments of one ibv_modify_qp(3).
+struct QpTransition {
+  ibv_qp_attr attr{};
+  int mask = 0;
+};
+
+/// What an RC QP needs on its way to RTS, each transition with its mask (IB specification table "QP
+/// State Transition Properties").
+class QpAttributes {
+public:
+  QpAttributes(const lab::Verbs& verbs, std::uint8_t port, std::uint8_t gid_index)
+      : verbs_(verbs), port_(port), gid_index_(gid_index)
+  {}
+  QpAttributes& path_mtu(ibv_mtu mtu) { return path_mtu_ = mtu, *this; }
+  /// READs that may be outstanding, as initiator and as target.
+  QpAttributes& outstanding_reads(std::uint8_t initiator, std::uint8_t target)
+  {
+    return reads_out_ = initiator, reads_in_ = target, *this;
+  }
+  QpAttributes& local_psn(std::uint32_t psn) { return local_psn_ = psn, *this; }
+  QpAttributes& peer(const ibv_gid& gid, std::uint32_t qp_number, std::uint32_t psn)
+  {
+    return peer_gid_ = gid, peer_qp_ = qp_number, peer_psn_ = psn, *this;
+  }
+
+  [[nodiscard]] QpTransition to_init() const
+  {
+    QpTransition t;
+    t.attr.qp_state = IBV_QPS_INIT;
+    t.attr.pkey_index = 0;
+    t.attr.port_num = port_;
+    t.attr.qp_access_flags =
+        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    return t;
+  }
+
+  [[nodiscard]] QpTransition to_rtr() const
+  {
+    QpTransition t;
+    t.attr.qp_state = IBV_QPS_RTR;
+    t.attr.path_mtu = path_mtu_;
+    t.attr.dest_qp_num = peer_qp_;
+    t.attr.rq_psn = peer_psn_;
+    t.attr.max_dest_rd_atomic = reads_in_;
+    t.attr.min_rnr_timer = static_cast<std::uint8_t>(verbs_.min_rnr_timer);
+    t.attr.ah_attr.is_global = 1;
+    t.attr.ah_attr.port_num = port_;
+    t.attr.ah_attr.grh.dgid = peer_gid_;
+    t.attr.ah_attr.grh.sgid_index = gid_index_;
+    t.attr.ah_attr.grh.hop_limit = 64;
+    t.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+             IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    return t;
+  }
+
+  [[nodiscard]] QpTransition to_rts() const
+  {
+    QpTransition t;
+    t.attr.qp_state = IBV_QPS_RTS;
+    t.attr.sq_psn = local_psn_;
+    t.attr.timeout = static_cast<std::uint8_t>(verbs_.timeout);
+    t.attr.retry_cnt = static_cast<std::uint8_t>(verbs_.retry_count);
+    t.attr.rnr_retry = static_cast<std::uint8_t>(verbs_.rnr_retry);
+    t.attr.max_rd_atomic = reads_out_;
+    t.mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+             IBV_QP_MAX_QP_RD_ATOMIC;
+    return t;
+  }
+
+private:
+  lab::Verbs verbs_;
+  std::uint8_t port_;
+  std::uint8_t gid_index_;
+  ibv_mtu path_mtu_ = IBV_MTU_1024;
+  std::uint8_t reads_out_ = 1;
+  std::uint8_t reads_in_ = 1;
+  std::uint32_t local_psn_ = 0;
+  ibv_gid peer_gid_{};
+  std::uint32_t peer_qp_ = 0;
+  std::uint32_t peer_psn_ = 0;
+};
+
+} // namespace rdmalab::traffic

@@ -1,0 +1,32 @@
+#pragma once
+
+#include "base/fd.h"
+#include "base/result.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+/// What one TCP connection of a traffic needs from the kernel.
+namespace rdmalab::traffic {
+
+/// Each connection starts with one word that tells what it is: 0 the out-of-band one, n stream n
+/// - 1.
+Status send_greeting(int fd, std::uint64_t word);
+Result<std::uint64_t> receive_greeting(int fd, std::uint64_t deadline_ns);
+
+/// Non-blocking; Nagle's algorithm as asked; at most `unsent_bytes` (0: no bound) wait in the send
+/// queue beyond what the congestion window lets out (TCP_NOTSENT_LOWAT), so that latency and the
+/// time to drain mean something.
+Status prepare_sender(int fd, bool nodelay, std::uint64_t unsent_bytes);
+
+/// Non-blocking; poll(2) wakes up only when `wake_bytes` can be read (SO_RCVLOWAT) or the stream
+/// ended.
+Status prepare_receiver(int fd, std::uint64_t wake_bytes);
+
+/// Adds a connection's tcp_info (linux/tcp.h) to `sums`: retransmits, bytes_retransmitted,
+/// bytes_sent, lost, reordering_seen, rto_events (kernel 6.7 and later), snd_cwnd in packets,
+/// rtt_us and min_rtt_us (the largest of the streams). Returns the MSS in bytes.
+Result<std::uint32_t> add_tcp_info(int fd, std::map<std::string, std::uint64_t>& sums);
+
+} // namespace rdmalab::traffic

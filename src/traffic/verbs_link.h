@@ -1,0 +1,105 @@
+#pragma once
+
+#include "traffic/endpoint.h"
+#include "traffic/json_socket.h"
+#include "traffic/verbs_objects.h"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rdmalab::traffic {
+
+/// Message buffers of all QPs of an endpoint: `per_qp` slots of `stride` bytes each, one QP's after
+/// another's.
+struct SlotLayout {
+  std::uint64_t per_qp = 0;
+  std::uint64_t stride = 0;
+
+  [[nodiscard]] std::uint64_t offset(std::uint64_t qp, std::uint64_t slot) const
+  {
+    return (qp * per_qp + slot) * stride;
+  }
+};
+
+/// The slots that this end needs. SEND: a buffer per message in flight, twice that at the target.
+/// WRITE: a buffer per message in flight; the target gets one per expected message as far as 64 MiB
+/// reach, so that as many as possible can be checked at the end. READ: the target has one message
+/// more than are in flight, so that no buffer is filled twice in a row with the same one.
+SlotLayout slots_of(const EndpointSpec& spec, Role role);
+
+/// What happened while waiting for completions.
+struct Completions {
+  std::span<const ibv_wc> list;
+  bool peer_spoke = false; ///< the out-of-band connection has something to read
+};
+
+/// An endpoint's device, memory and connected QPs: RTS at both ends, receives posted at the target
+/// of SEND.
+class VerbsLink {
+public:
+  static Result<VerbsLink> connect(const EndpointSpec& spec, std::uint64_t deadline_ns);
+
+  /// Completions, at most 32; none when deadline_ns passes or the peer speaks. Sleeps on the
+  /// completion channel and never spins: rxe's work runs on the same CPU. `listen`: whether the
+  /// peer's words end the wait.
+  Result<Completions> wait(std::uint64_t deadline_ns, bool listen);
+  /// Completions that are there now.
+  Result<Completions> poll();
+
+  [[nodiscard]] std::byte* slot(std::uint64_t qp, std::uint64_t index) const
+  {
+    return pages_.data() + slots_.offset(qp, index);
+  }
+  [[nodiscard]] ibv_sge sge(std::uint64_t qp, std::uint64_t index) const
+  {
+    return {reinterpret_cast<std::uintptr_t>(slot(qp, index)), message_bytes_, mr_->lkey};
+  }
+  [[nodiscard]] std::uint64_t remote_address(std::uint64_t qp, std::uint64_t index) const
+  {
+    return remote_base_ + remote_slots_.offset(qp, index);
+  }
+  [[nodiscard]] std::uint32_t remote_key() const { return remote_key_; }
+  [[nodiscard]] const SlotLayout& slots() const { return slots_; }
+  [[nodiscard]] const SlotLayout& remote_slots() const { return remote_slots_; }
+  [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
+  [[nodiscard]] ibv_qp* qp(std::uint64_t index) const { return qps_[index].get(); }
+  [[nodiscard]] JsonSocket& oob() { return oob_; }
+
+  /// Posts a receive into a slot; its wr_id is work_id(qp, slot).
+  Status post_receive(std::uint64_t qp, std::uint64_t index);
+
+  static std::uint64_t work_id(std::uint64_t qp, std::uint64_t index) { return qp << 32 | index; }
+  static std::uint64_t qp_of(std::uint64_t work_id) { return work_id >> 32; }
+  static std::uint64_t slot_of(std::uint64_t work_id) { return work_id & 0xffff'ffffU; }
+
+private:
+  VerbsLink() = default;
+  Status open(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  Status check_limits(const EndpointSpec& spec, const ibv_port_attr& port) const;
+  Status make_objects(const EndpointSpec& spec);
+  Status join(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  Status take_event();
+
+  Context context_;
+  Pd pd_;
+  CompletionChannel channel_;
+  Cq cq_;
+  Pages pages_;
+  Mr mr_;
+  std::vector<Qp> qps_;
+  JsonSocket oob_;
+  ibv_device_attr device_{};
+  std::uint8_t gid_index_ = 0;
+  std::uint32_t active_mtu_ = 0;
+  std::uint32_t path_mtu_ = 0;
+  std::uint32_t message_bytes_ = 0;
+  SlotLayout slots_;
+  SlotLayout remote_slots_;
+  std::uint64_t remote_base_ = 0;
+  std::uint32_t remote_key_ = 0;
+  bool armed_ = false; ///< the next completion makes an event
+  std::vector<ibv_wc> completions_ = std::vector<ibv_wc>(32);
+};
+
+} // namespace rdmalab::traffic

@@ -1,0 +1,357 @@
+#include "base/clock.h"
+#include "base/json.h"
+#include "traffic/drain.h"
+#include "traffic/meter.h"
+#include "traffic/oob.h"
+#include "traffic/payload.h"
+#include "traffic/verbs_link.h"
+#include "traffic/worker.h"
+
+#include <algorithm>
+#include <array>
+
+namespace rdmalab::traffic {
+
+namespace {
+
+const char* name_of(lab::VerbsOp op)
+{
+  switch (op) {
+  case lab::VerbsOp::send:
+    return "send";
+  case lab::VerbsOp::write:
+    return "write";
+  case lab::VerbsOp::read:
+    return "read";
+  }
+  return "?";
+}
+
+/// Work completions by status.
+class StatusCounts {
+public:
+  void add(ibv_wc_status status) { ++counts_[std::min<std::size_t>(status, counts_.size() - 1)]; }
+  /// `from` IBV_WC_SUCCESS counts all, from the next one only what failed.
+  void write(record::Flow& flow, std::size_t from) const
+  {
+    for (std::size_t i = from; i < counts_.size(); ++i)
+      if (counts_[i] != 0)
+        flow.completions[status_name(static_cast<ibv_wc_status>(i))] = counts_[i];
+  }
+
+private:
+  std::array<std::uint64_t, 32> counts_{};
+};
+
+/// "send completion 3: IBV_WC_RETRY_EXC_ERR", with the QP where there are several.
+std::string failure(const char* what, std::uint64_t number, std::size_t qps, std::uint64_t qp,
+                    ibv_wc_status status)
+{
+  std::string text = qps > 1 ? "QP " + std::to_string(qp) + ": " : "";
+  return text + what + " completion " + std::to_string(number) + ": " + status_name(status);
+}
+
+/// The end that posts the work.
+class VerbsInitiator : public Worker {
+public:
+  VerbsInitiator(const EndpointSpec& spec, VerbsLink link)
+      : op_(spec.traffic.verbs.op), depth_(spec.traffic.verbs.depth), spec_(spec),
+        payload_(spec.seed, spec.traffic.message_bytes), link_(std::move(link)),
+        queues_(spec.traffic.verbs.qps), requests_(depth_), places_(depth_)
+  {
+    for (Queue& queue : queues_) queue.posted_at.resize(depth_);
+    if (op_ == lab::VerbsOp::read) return;
+    for (std::uint64_t qp = 0; qp < queues_.size(); ++qp)
+      for (std::uint64_t slot = 0; slot < depth_; ++slot) payload_.fill(link_.slot(qp, slot));
+  }
+
+  VerbsLink& link() { return link_; }
+
+  Result<record::Flow> run(const Schedule& schedule) override
+  {
+    record::Flow flow = empty_flow(spec_, schedule);
+    flow.path_mtu = link_.path_mtu();
+    Meter meter(flow, schedule, payload_.bytes(), queues_.size());
+    sleep_until_ns(schedule.start_ns);
+    if (const Status driven = drive(schedule, meter, flow); !driven && flow.outcome == "ok")
+      flow.outcome = driven.error().message();
+    counts_.write(flow, IBV_WC_SUCCESS);
+
+    Totals totals;
+    for (const Queue& queue : queues_) {
+      totals.posted.push_back(queue.posted);
+      totals.completed.push_back(queue.completed);
+    }
+    totals.outcome = flow.outcome;
+    const Status told =
+        link_.oob().send(totals, schedule.window_end_ns + drain_budget_ns(spec_.traffic));
+    if (!told && flow.outcome == "ok") flow.outcome = told.error().message();
+    return flow;
+  }
+
+private:
+  /// One QP's messages: number n uses slot n % depth, and they complete in order.
+  struct Queue {
+    std::uint64_t posted = 0;
+    std::uint64_t completed = 0; ///< with success
+    std::uint64_t ended = 0;     ///< completed or failed
+    std::vector<std::uint64_t> posted_at;
+  };
+
+  /// Keeps every QP full until the window ends, then waits for what is in flight.
+  Status drive(const Schedule& schedule, Meter& meter, record::Flow& flow)
+  {
+    std::uint64_t give_up = schedule.window_end_ns + transport_drain_ns(spec_.traffic);
+    bool posting = true;
+    TRY(refill());
+    while (true) {
+      TRY_ASSIGN(const Completions found,
+                 link_.wait(posting ? schedule.window_end_ns : give_up, true));
+      const std::uint64_t now = monotonic_ns();
+      if (found.peer_spoke) {
+        flow.outcome = "the target ended before the traffic did";
+        return {};
+      }
+      for (const ibv_wc& wc : found.list) complete(wc, now, meter, flow);
+      if (posting && flow.outcome != "ok") give_up = now + transport_drain_ns(spec_.traffic);
+      posting = posting && flow.outcome == "ok" && now < schedule.window_end_ns;
+      const std::uint64_t in_flight = outstanding();
+      if (posting) {
+        TRY(refill());
+      } else if (in_flight == 0) {
+        return {};
+      } else if (found.list.empty() && now >= give_up) {
+        if (flow.outcome == "ok")
+          flow.outcome = "drain: " + std::to_string(in_flight) +
+                         " messages were not acknowledged within the time that this traffic has "
+                         "after the window";
+        return {};
+      }
+    }
+  }
+
+  [[nodiscard]] std::uint64_t outstanding() const
+  {
+    std::uint64_t sum = 0;
+    for (const Queue& queue : queues_) sum += queue.posted - queue.ended;
+    return sum;
+  }
+
+  void complete(const ibv_wc& wc, std::uint64_t now, Meter& meter, record::Flow& flow)
+  {
+    const std::uint64_t qp = VerbsLink::qp_of(wc.wr_id);
+    const std::uint64_t slot = VerbsLink::slot_of(wc.wr_id);
+    Queue& queue = queues_[qp];
+    counts_.add(wc.status);
+    const std::uint64_t number = queue.ended++;
+    if (wc.status != IBV_WC_SUCCESS) {
+      if (flow.outcome == "ok")
+        flow.outcome = failure(name_of(op_), number, queues_.size(), qp, wc.status);
+      return;
+    }
+    ++queue.completed;
+    if (op_ == lab::VerbsOp::send) return; // its delivery is the target's receive
+    meter.deliver(qp, now, now - queue.posted_at[slot]);
+    if (op_ == lab::VerbsOp::read)
+      meter.checked(payload_.check(link_.slot(qp, slot), qp, number % link_.remote_slots().per_qp));
+  }
+
+  Status refill()
+  {
+    for (std::uint64_t qp = 0; qp < queues_.size(); ++qp) {
+      const Queue& queue = queues_[qp];
+      if (const std::uint64_t room = depth_ - (queue.posted - queue.ended); room > 0)
+        TRY(post(qp, room));
+    }
+    return {};
+  }
+
+  /// Posts `count` messages of a QP as one list: one doorbell, which with rxe is one system call.
+  Status post(std::uint64_t qp, std::uint64_t count)
+  {
+    Queue& queue = queues_[qp];
+    const std::uint64_t now = monotonic_ns();
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const std::uint64_t number = queue.posted + i;
+      const std::uint64_t slot = number % depth_;
+      queue.posted_at[slot] = now;
+      if (op_ != lab::VerbsOp::read) payload_.stamp(link_.slot(qp, slot), qp, number, now);
+      places_[i] = link_.sge(qp, slot);
+      ibv_send_wr& request = requests_[i];
+      request = {};
+      request.wr_id = VerbsLink::work_id(qp, slot);
+      request.next = i + 1 < count ? &requests_[i + 1] : nullptr;
+      request.sg_list = &places_[i];
+      request.num_sge = 1;
+      request.send_flags = IBV_SEND_SIGNALED;
+      request.opcode = op_ == lab::VerbsOp::send    ? IBV_WR_SEND
+                       : op_ == lab::VerbsOp::write ? IBV_WR_RDMA_WRITE
+                                                    : IBV_WR_RDMA_READ;
+      request.wr.rdma.remote_addr = link_.remote_address(qp, number % link_.remote_slots().per_qp);
+      request.wr.rdma.rkey = link_.remote_key();
+    }
+    ibv_send_wr* bad = nullptr;
+    if (const int number = ibv_post_send(link_.qp(qp), requests_.data(), &bad); number != 0)
+      return system_error(number, std::string("post a ") + name_of(op_), Exit::traffic);
+    queue.posted += count;
+    return {};
+  }
+
+  lab::VerbsOp op_;
+  std::uint64_t depth_;
+  EndpointSpec spec_;
+  Payload payload_;
+  VerbsLink link_;
+  std::vector<Queue> queues_;
+  std::vector<ibv_send_wr> requests_;
+  std::vector<ibv_sge> places_;
+  StatusCounts counts_;
+};
+
+/// The end whose memory is written or read, or that receives.
+class VerbsTarget : public Worker {
+public:
+  VerbsTarget(const EndpointSpec& spec, VerbsLink link)
+      : op_(spec.traffic.verbs.op), spec_(spec), payload_(spec.seed, spec.traffic.message_bytes),
+        link_(std::move(link)), received_(spec.traffic.verbs.qps)
+  {
+    if (op_ != lab::VerbsOp::read) return;
+    for (std::uint64_t qp = 0; qp < received_.size(); ++qp) {
+      for (std::uint64_t slot = 0; slot < link_.slots().per_qp; ++slot) {
+        payload_.fill(link_.slot(qp, slot));
+        payload_.stamp(link_.slot(qp, slot), qp, slot, 0);
+      }
+    }
+  }
+
+  VerbsLink& link() { return link_; }
+
+  Result<record::Flow> run(const Schedule& schedule) override
+  {
+    record::Flow flow = empty_flow(spec_, schedule);
+    flow.path_mtu = link_.path_mtu();
+    const std::uint64_t deadline = schedule.window_end_ns + drain_budget_ns(spec_.traffic);
+    Meter meter(flow, schedule, payload_.bytes(), received_.size());
+    if (op_ == lab::VerbsOp::send) {
+      if (const Status status = receive_until_told(deadline, meter, flow);
+          !status && flow.outcome == "ok")
+        flow.outcome = status.error().message();
+    }
+    // For WRITE and READ this process sleeps here until all is over: that is the point of one-sided
+    // operations.
+    const auto message = link_.oob().receive(deadline);
+    const auto totals =
+        message ? from_json_value<Totals>(*message, "totals") : Result<Totals>(message.error());
+    if (!totals) {
+      if (flow.outcome == "ok") flow.outcome = totals.error().message();
+    } else if (op_ == lab::VerbsOp::send) {
+      TRY(receive_rest(meter, flow));
+      compare(*totals, flow);
+    } else if (op_ == lab::VerbsOp::write) {
+      check_ring(*totals, meter);
+    }
+    if (op_ != lab::VerbsOp::send) flow.bytes_per_stream.clear();
+    counts_.write(flow, IBV_WC_SUCCESS + 1);
+    return flow;
+  }
+
+private:
+  Status receive_until_told(std::uint64_t deadline, Meter& meter, record::Flow& flow)
+  {
+    while (true) {
+      TRY_ASSIGN(const Completions found, link_.wait(deadline, true));
+      if (found.list.empty()) return {};
+      TRY(take(found.list, meter, flow));
+    }
+  }
+
+  /// What the initiator knows to be received is in the queue by now: rxe acknowledges after it
+  /// completes.
+  Status receive_rest(Meter& meter, record::Flow& flow)
+  {
+    while (true) {
+      TRY_ASSIGN(const Completions found, link_.poll());
+      if (found.list.empty()) return {};
+      TRY(take(found.list, meter, flow));
+    }
+  }
+
+  Status take(std::span<const ibv_wc> list, Meter& meter, record::Flow& flow)
+  {
+    const std::uint64_t now = monotonic_ns();
+    for (const ibv_wc& wc : list) {
+      const std::uint64_t qp = VerbsLink::qp_of(wc.wr_id);
+      const std::uint64_t slot = VerbsLink::slot_of(wc.wr_id);
+      counts_.add(wc.status);
+      const std::uint64_t number = received_[qp];
+      if (wc.status != IBV_WC_SUCCESS) {
+        if (flow.outcome == "ok")
+          flow.outcome = failure("receive", number, received_.size(), qp, wc.status);
+        continue;
+      }
+      ++received_[qp];
+      const std::byte* message = link_.slot(qp, slot);
+      const bool intact = wc.byte_len == payload_.bytes() && payload_.check(message, qp, number);
+      const std::uint64_t sent = Payload::sent_ns(message);
+      meter.deliver(qp, now, sent < now ? now - sent : 0);
+      meter.checked(intact);
+      TRY(link_.post_receive(qp, slot));
+    }
+    return {};
+  }
+
+  void compare(const Totals& totals, record::Flow& flow)
+  {
+    for (std::size_t qp = 0; qp < received_.size() && flow.outcome == "ok"; ++qp) {
+      if (qp < totals.completed.size() && received_[qp] >= totals.completed[qp] &&
+          received_[qp] <= totals.posted[qp])
+        continue;
+      flow.outcome = "QP " + std::to_string(qp) + ": " + std::to_string(received_[qp]) +
+                     " messages were received, but the initiator knows of another number";
+    }
+  }
+
+  /// Each slot must hold the last message that was written to it, unless that one was never
+  /// acknowledged.
+  void check_ring(const Totals& totals, Meter& meter)
+  {
+    const std::uint64_t ring = link_.slots().per_qp;
+    for (std::size_t qp = 0; qp < totals.posted.size() && qp < received_.size(); ++qp) {
+      const std::uint64_t posted = totals.posted[qp];
+      for (std::uint64_t slot = 0; slot < std::min(ring, posted); ++slot) {
+        const std::uint64_t last = slot + (posted - 1 - slot) / ring * ring;
+        if (last < totals.completed[qp])
+          meter.checked(payload_.check(link_.slot(qp, slot), qp, last));
+      }
+    }
+  }
+
+  lab::VerbsOp op_;
+  EndpointSpec spec_;
+  Payload payload_;
+  VerbsLink link_;
+  std::vector<std::uint64_t> received_; ///< per QP (SEND)
+  StatusCounts counts_;
+};
+
+/// Both ends have their buffers ready and their QPs in RTS when this returns.
+template <typename End>
+Result<std::unique_ptr<Worker>> connect(const EndpointSpec& spec, std::uint64_t deadline_ns)
+{
+  TRY_ASSIGN(VerbsLink link, VerbsLink::connect(spec, deadline_ns));
+  auto end = std::make_unique<End>(spec, std::move(link));
+  TRY_ASSIGN(const Json ready, end->link().oob().exchange(Json{{"ready", true}}, deadline_ns));
+  return std::unique_ptr<Worker>(std::move(end));
+}
+
+} // namespace
+
+Result<std::unique_ptr<Worker>> make_verbs_worker(const EndpointSpec& spec,
+                                                  std::uint64_t deadline_ns)
+{
+  TRY(check_message_size(spec.traffic));
+  return spec.role == Role::initiator ? connect<VerbsInitiator>(spec, deadline_ns)
+                                      : connect<VerbsTarget>(spec, deadline_ns);
+}
+
+} // namespace rdmalab::traffic
