@@ -51,8 +51,9 @@ double student_t_975(double df)
   if (df < static_cast<double>(table.size())) {
     const double whole = std::floor(df);
     const auto at = static_cast<size_t>(whole) - 1;
+    if (df <= whole) return table.at(at);
     const double part = (1 / whole - 1 / df) / (1 / whole - 1 / (whole + 1));
-    return table.at(at) + part * (table.at(at + 1) - table.at(at));
+    return std::exp(std::log(table.at(at)) * (1 - part) + std::log(table.at(at + 1)) * part);
   }
   constexpr double z = 1.959963984540054;
   constexpr double z3 = z * z * z;

@@ -11,7 +11,8 @@ std::string digest(const Record& record)
   measured["version"] = record.version;
   measured["lab"] = record.lab;
   measured["cells"] = record.cells;
-  return sha256(measured.dump());
+  // A line of the kernel's log need not be UTF-8, and dump() would throw.
+  return sha256(measured.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 } // namespace rdmalab::record

@@ -47,18 +47,18 @@ std::string verdict_word(analysis::Verdict verdict)
 
 std::string percent(double share)
 {
-  const double value = share * 100;
-  // Between 9.5 and 94.5 a tenth of a percent is noise; outside it is the news.
-  if (value >= 9.95 && value < 94.5) return fmt::format("{:.0f} %", value);
+  // Whole percents where these say enough; not where 99.7 would read as 100.
+  if (share >= 0.0995 && share < 0.995) return fmt::format("{:.0f} %", share * 100);
   return analysis::percent_words(share);
 }
 
 std::string retention_words(const analysis::Retention& retention)
 {
-  if (!retention.low || !retention.high) return percent(retention.value);
-  std::string low = percent(*retention.low);
-  low.resize(low.size() - 2);
-  return fmt::format("{} ({} … {})", percent(retention.value), low, percent(*retention.high));
+  std::string text = analysis::percent_words(retention.value);
+  if (retention.low && retention.high)
+    text += fmt::format(" ({} … {} %)", analysis::three_digits(*retention.low * 100),
+                        analysis::three_digits(*retention.high * 100));
+  return text;
 }
 
 std::string ppm_words(std::optional<std::uint64_t> ppm)
@@ -76,7 +76,7 @@ std::string limit_words(const analysis::Limit& limit)
   std::string text = limit.by == "unknown" ? "nothing that rdmalab knows" : "the " + limit.by;
   std::vector<std::string> facts;
   if (limit.link_share)
-    facts.push_back(fmt::format("{} of the link's {} of payload", percent(*limit.link_share),
+    facts.push_back(fmt::format("{} of the link's payload rate, {}", percent(*limit.link_share),
                                 analysis::rate_words(static_cast<double>(limit.link_payload_bps))));
   if (limit.core_busy) facts.push_back(fmt::format("core {} busy", percent(*limit.core_busy)));
   if (limit.window_bps && limit.by != "link")

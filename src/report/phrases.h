@@ -10,13 +10,13 @@ namespace rdmalab::report {
 
 std::string verdict_word(analysis::Verdict verdict);
 
-/// "28 %", "97.3 %" near the top, "0.4 %": as many digits as a reader needs.
+/// "28 %", "97 %", but "99.7 %" and "0.4 %": as many digits as a sentence needs.
 std::string percent(double share);
-/// "28 % (27 … 29 %)", or without the interval where there is none.
+/// "28.1 % (27.3 … 29 %)", or without the interval where there is none.
 std::string retention_words(const analysis::Retention& retention);
 /// ppm as a percentage: "1 %", "1.002 %".
 std::string ppm_words(std::optional<std::uint64_t> ppm);
-/// "the link: 99 % of its 948 Mb/s of payload".
+/// "the link: 99 % of the link's payload rate, 948 Mb/s, core 50 % busy".
 std::string limit_words(const analysis::Limit& limit);
 /// "vm engine, virtual clock, tcg, kernel 7.3.4, QEMU 10.0.2, rdmalab 0.1.0".
 std::string environment_words(const record::Environment& environment);

@@ -114,7 +114,7 @@ private:
       for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput(t.baseline)});
       return section(grid);
     }
-    constexpr std::size_t bar_width = 24;
+    const std::size_t bar_width = std::clamp<std::size_t>(style_.width, 78, 96) - 72;
     Grid grid({{"THROUGHPUT"},
                {"unfaulted", true},
                {"faulted", true},
@@ -176,34 +176,38 @@ private:
 
   void faults()
   {
-    Grid grid({{"FAULT"},
-               {"where"},
-               {"asked", true},
-               {"applied", true},
-               {"observed", true},
-               {"99 % interval"},
-               {"hit / packets", true},
-               {""}});
-    for (const FaultResult& f : result_.faults) grid.add(fault_row(f));
+    // Where lines are short, the place is what the lab file says anyway.
+    const bool wide = style_.width >= 96;
+    std::vector<Grid::Column> columns{{"FAULT"},
+                                      {"asked", true},
+                                      {"applied", true},
+                                      {"observed", true},
+                                      {"99 % interval"},
+                                      {"hit / packets", true},
+                                      {""}};
+    if (wide) columns.insert(columns.begin() + 1, {"where"});
+    Grid grid(std::move(columns));
+    for (const FaultResult& f : result_.faults) grid.add(fault_row(f, wide));
     section(grid);
   }
 
-  static std::vector<Grid::Cell> fault_row(const FaultResult& f)
+  static std::vector<Grid::Cell> fault_row(const FaultResult& f, bool with_place)
   {
     const std::string name = f.name == f.kind ? f.name : fmt::format("{} ({})", f.name, f.kind);
     std::string interval = "-";
     if (f.observed_low_ppm && f.observed_high_ppm)
       interval =
           fmt::format("{} … {}", ppm_words(f.observed_low_ppm), ppm_words(f.observed_high_ppm));
-    return {
+    std::vector<Grid::Cell> row{
         {name, Tone::strong},
-        f.where,
         f.requested_ppm ? ppm_words(f.requested_ppm) : f.setting,
         ppm_words(f.applied_ppm),
         ppm_words(f.observed_ppm),
         interval,
         fmt::format("{} / {}", analysis::count_words(f.dropped), analysis::count_words(f.packets)),
         {f.consistent ? "✔" : "✘", f.consistent ? Tone::good : Tone::bad}};
+    if (with_place) row.insert(row.begin() + 1, f.where);
+    return row;
   }
 
   void limits()
@@ -248,11 +252,11 @@ private:
     line("");
     line("EXPECTED", Tone::strong);
     for (const ExpectationResult& e : result_.expectations) {
-      std::string text = fmt::format("{}   ", e.text);
+      std::string text = e.text;
       if (!e.reason.empty())
-        text += e.reason;
+        text += ": " + e.reason;
       else if (e.value)
-        text += fmt::format("measured {}", analysis::three_digits(*e.value));
+        text += fmt::format(": measured {}", analysis::three_digits(*e.value));
       paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
     }
   }

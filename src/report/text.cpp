@@ -64,6 +64,13 @@ std::string_view ascii_for(char32_t c)
   return "?";
 }
 
+/// A number and its unit ("97 %", "2.68 Gb/s") stay on one line.
+bool is_unit_of(std::string_view number, std::string_view word)
+{
+  const bool digit = number.back() >= '0' && number.back() <= '9';
+  return digit && (word.front() == '%' || word.find("/s") != std::string_view::npos);
+}
+
 } // namespace
 
 CodePoint decode(std::string_view text)
@@ -151,21 +158,24 @@ std::string pad(std::string_view text, std::size_t width, bool right)
 
 std::vector<std::string> wrap(std::string_view text, std::size_t width)
 {
-  std::vector<std::string> lines;
-  std::string line;
+  std::vector<std::string> words;
   while (!text.empty()) {
     const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
     const std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) continue;
-    if (!line.empty() && display_width(line) + 1 + display_width(word) > width) {
-      lines.push_back(std::move(line));
-      line.clear();
-    }
-    if (!line.empty()) line += ' ';
-    line += word;
+    if (!words.empty() && is_unit_of(words.back(), word))
+      words.back().append(" ").append(word);
+    else
+      words.emplace_back(word);
   }
-  if (!line.empty()) lines.push_back(std::move(line));
+  std::vector<std::string> lines;
+  for (const std::string& word : words) {
+    if (!lines.empty() && display_width(lines.back()) + 1 + display_width(word) <= width)
+      lines.back().append(" ").append(word);
+    else
+      lines.push_back(word);
+  }
   return lines;
 }
 

@@ -28,7 +28,8 @@ std::string shorten(std::string_view text, std::size_t width);
 /// Padded with spaces to `width` columns.
 std::string pad(std::string_view text, std::size_t width, bool right = false);
 
-/// Lines of at most `width` columns, broken at spaces; a longer word stands alone on its line.
+/// Lines of at most `width` columns, broken at spaces, but not between a number and its unit; a
+/// longer word stands alone on its line.
 std::vector<std::string> wrap(std::string_view text, std::size_t width);
 
 /// The same in ASCII: "…" becomes "...", "λ" "lambda", a character without a likeness "?".
