@@ -87,34 +87,39 @@ void check_conflicts(const Fault& fault, const Node& at, const std::vector<Fault
   }
 }
 
-std::uint64_t link_delay(const Place& place, const Topology& topology)
+LinkShape link_at(const Place& place, const Topology& topology)
 {
-  for (const Host& host : topology.hosts) {
-    if (host.name != place.host) continue;
-    if (!place.up) return host.down.delay_ns;
-    return host.up ? host.up->delay_ns : 0;
-  }
-  return 0;
+  for (const Host& host : topology.hosts)
+    if (host.name == place.host) return place.up ? host.up.value_or(LinkShape{}) : host.down;
+  return {};
 }
 
-/// A packet can't leave before it came: netem cuts such times off, and the jitter would not be what
-/// was asked.
+/// What netem can't do with jitter. A packet can't leave before it came: such times are cut off,
+/// and the jitter would not be what was asked. With a rate, netem queues each packet behind the one
+/// before (Linux, sch_netem.c).
 void check_jitter(const Lab& lab, const std::vector<const Node*>& places, Diagnostics& out)
 {
   for (std::size_t i = 0; i < lab.faults.size(); ++i) {
     const Fault& jitter = lab.faults[i];
     if (jitter.kind != FaultKind::jitter) continue;
-    std::uint64_t delay = link_delay(place_of(jitter), lab.topology);
-    for (const Fault& other : lab.faults)
-      if (place_of(other) == place_of(jitter) &&
-          (other.kind == FaultKind::delay || other.kind == FaultKind::reorder))
-        delay += other.delay_ns;
-    if (jitter.jitter_ns > delay)
+    LinkShape link = link_at(place_of(jitter), lab.topology);
+    for (const Fault& other : lab.faults) {
+      if (!(place_of(other) == place_of(jitter))) continue;
+      if (other.kind == FaultKind::delay || other.kind == FaultKind::reorder)
+        link.delay_ns += other.delay_ns;
+      if (other.kind == FaultKind::rate) link.rate_bps = other.rate_bps;
+    }
+    if (jitter.jitter_ns > link.delay_ns)
       out.add(*places[i],
               fmt::format("jitter of {} around a delay of {} would send packets before they came",
                           format_quantity(Type::time, jitter.jitter_ns),
-                          format_quantity(Type::time, delay)),
+                          format_quantity(Type::time, link.delay_ns)),
               "add a fault of kind delay at the same place, or raise the link's delay");
+    if (jitter.reorder && link.rate_bps != 0)
+      out.add(*places[i],
+              fmt::format("\"{}\" can't reorder: netem keeps the order on a link with a rate",
+                          jitter.name),
+              "take the link's rate away, or use a fault of kind reorder");
   }
 }
 

@@ -85,7 +85,7 @@ faults:
   - {name: f2, where: {to: a}, kind: burst-loss, p: 1%, r: 20%, bad_loss: 90%, good_loss: 0.5%}
   - {name: f3, where: {from: a}, kind: delay, delay: 3ms}
   - {name: f4, where: {from: a}, kind: jitter, jitter: 2ms, reorder: on}
-  - {name: f5, where: {from: a}, kind: rate, rate: 10mbit}
+  - {name: f5, where: {from: b}, kind: rate, rate: 10mbit}
   - {name: f6, where: {to: b}, kind: duplicate, rate: 2%, correlation: 1%}
   - {name: f7, where: {to: b}, kind: reorder, rate: 3%, delay: 1ms, gap: 5}
   - {name: f8, where: {to: b}, kind: corrupt, rate: 4%}
