@@ -2,7 +2,6 @@
 
 #include "analysis/words.h"
 #include "report/grid.h"
-#include "report/phrases.h"
 #include "report/text.h"
 
 #include <spdlog/fmt/fmt.h>
@@ -37,7 +36,7 @@ Tone tone(Change change)
 
 std::string figure(const FigureChange& f, double value)
 {
-  return f.unit == "bit/s" ? analysis::rate_words(value) : percent(value);
+  return f.unit == "bit/s" ? analysis::rate_words(value) : analysis::percent_words(value);
 }
 
 } // namespace

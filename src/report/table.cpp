@@ -102,7 +102,7 @@ private:
       paragraph(result_.problems[i], Tone::bad, "  - ", 4);
     if (result_.problems.size() > most)
       line(fmt::format("  - and {} more", result_.problems.size() - most), Tone::bad);
-    line("The figures below only help to find out why.");
+    paragraph("The figures below only help to find out why.");
   }
 
   void throughput()
@@ -118,8 +118,8 @@ private:
     Grid grid({{"THROUGHPUT"},
                {"unfaulted", true},
                {"faulted", true},
-               {"kept (95 % interval)"},
                {""},
+               {"kept (95 % interval)"},
                {"predicted", true}});
     for (const TrafficResult& t : result_.traffic) {
       std::vector<Grid::Cell> row{{t.name, Tone::strong}, goodput(t.baseline), goodput(t.faulted)};
