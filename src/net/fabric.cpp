@@ -116,7 +116,7 @@ Result<HostCounters> Fabric::counters(const std::string& name)
   FabricHost* host = state_->find(name);
   if (host == nullptr) return system_error(ENOENT, "find host " + name);
   HostCounters counters;
-  TRY_ASSIGN(LinkState device, read_link(host->route, host->spec.device));
+  TRY_ASSIGN(LinkState device, read_link(host->route, host->spec.device, true));
   counters.device = std::move(device.statistics);
   if (host->rdma) {
     TRY_ASSIGN(counters.rdma, rdma_counters(*host->rdma, host->rxe.index()));

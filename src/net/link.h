@@ -33,7 +33,8 @@ struct LinkState {
   std::string qdisc;    ///< of the root: "noqueue" for a veth without one
   bool up = false;      ///< administratively
   bool running = false; ///< up, with carrier, its queue active
-  std::map<std::string, std::uint64_t> statistics; ///< rtnl_link_stats64 by its own names
+  std::map<std::string, std::uint64_t>
+      statistics; ///< rtnl_link_stats64 by its own names; empty if not asked for
 };
 
 /// RTM_NEWLINK: both ends with names, MACs, MTU and one queue each; `device` up, the peer not yet
@@ -81,8 +82,8 @@ private:
 
 /// Sets a device of the socket's namespace up, "lo" for instance.
 Status set_up(NlSocket& socket, const std::string& name);
-/// Index, queue, MTU, statistics of a device; ENODEV if there is none.
-Result<LinkState> read_link(NlSocket& socket, const std::string& name);
+/// Index, queue, MTU and, if asked for, statistics of a device; ENODEV if there is none.
+Result<LinkState> read_link(NlSocket& socket, const std::string& name, bool statistics = false);
 /// Waits, 1 s at most, until the device can transmit: until its carrier was seen, its queue drops
 /// everything.
 Result<LinkState> wait_running(NlSocket& socket, const std::string& name);

@@ -122,7 +122,7 @@ TEST_F(Kernel, VethPairHasBothEndsInPlace)
     ASSERT_TRUE(device) << device.error().message();
     EXPECT_EQ(device->mac, "02:00:00:00:00:01");
     EXPECT_EQ(device->mtu, 4200U);
-    EXPECT_TRUE(device->statistics.contains("tx_bytes"));
+    EXPECT_TRUE(read_link(*peer_socket, "eth0", true)->statistics.contains("tx_bytes"));
     EXPECT_EQ(wait_running(*route_, "p0")->mac, "02:fe:00:00:00:01");
     EXPECT_TRUE(assert_noqueue(*peer_socket, "eth0"));
     EXPECT_FALSE(read_link(*route_, "eth0")) << "the peer is in the other namespace only";
