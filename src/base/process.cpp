@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -40,6 +41,8 @@ Result<Process> Process::start(const std::vector<std::string>& argv, const Optio
     if (::getppid() != parent) ::_exit(127);
     ::setpgid(0, 0);
     for (const int fd : options.keep) ::fcntl(fd, F_SETFD, 0);
+    for (const std::string& variable : options.environment)
+      ::putenv(const_cast<char*>(variable.c_str()));
     const int null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
     ::dup2(null, 0);
     ::dup2(options.output >= 0 ? options.output : null, 1);

@@ -18,6 +18,7 @@ public:
   struct Options {
     std::vector<int> keep; ///< descriptors that the program inherits, under their numbers
     int output = -1;       ///< becomes its stdout and stderr; -1: /dev/null
+    std::vector<std::string> environment = {}; ///< "NAME=value", added to ours
   };
   /// Starts argv[0] (searched in PATH) in a process group of its own, so a terminal's Ctrl-C
   /// doesn't reach it.

@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "engine/turns.h"
 
 #include <array>
 #include <ctime>
@@ -63,8 +64,14 @@ Result<Guest> Guest::start(const Options& options, std::string_view request)
   const bool restored = !options.incoming.empty();
   if (!restored && !request.empty()) TRY(channel.write_request(request));
   spdlog::trace("{}", fmt::join(arguments, " "));
-  TRY_ASSIGN(Process process, Process::start(arguments, {.keep = {channel.fd(), theirs.get()},
-                                                         .output = log.get()}));
+  Process::Options process_options{{channel.fd(), theirs.get()}, log.get(), {}};
+  Fd turns;
+  if (options.accelerator == Accelerator::tcg) {
+    TRY_ASSIGN(turns, turns_library());
+    process_options.keep.push_back(turns.get());
+    process_options.environment.push_back(fmt::format("LD_PRELOAD=/proc/self/fd/{}", turns.get()));
+  }
+  TRY_ASSIGN(Process process, Process::start(arguments, process_options));
   theirs.reset();
 
   Guest guest(std::move(folder), std::move(channel), Qmp(std::move(ours)), std::move(process));

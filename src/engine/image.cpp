@@ -100,7 +100,8 @@ Result<std::string> build_image(const ImageInputs& inputs)
   TRY_ASSIGN(const auto libraries, closure(inputs.programs));
   for (const Library& library : libraries) {
     // A soname goes where it was found; the interpreter where the programs name it.
-    const fs::path place = library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
+    const fs::path place =
+        library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
     TRY(add(archive_path(place), library.path, 0755));
   }
   for (const fs::path& program : inputs.programs)

@@ -50,11 +50,20 @@ std::vector<std::string> machine_arguments(Accelerator accelerator, const GuestF
                                            bool snapshot)
 {
   const Architecture& arch = architecture();
-  std::vector<std::string> arguments{
-      arch.qemu,  "-nodefaults", "-no-user-config",
-      "-display", "none",        "-no-reboot",
-      "-M",       arch.machine,  "-smp",
-      "1",        "-m",          fmt::format("{}M", guest_memory_mib)};
+  std::vector<std::string> arguments{arch.qemu,
+                                     "-name",
+                                     "rdmalab,debug-threads=on",
+                                     "-nodefaults",
+                                     "-no-user-config",
+                                     "-display",
+                                     "none",
+                                     "-no-reboot",
+                                     "-M",
+                                     arch.machine,
+                                     "-smp",
+                                     "1",
+                                     "-m",
+                                     fmt::format("{}M", guest_memory_mib)};
   const auto add = [&arguments](std::initializer_list<std::string> more) {
     arguments.insert(arguments.end(), more);
   };

@@ -1,0 +1,65 @@
+/* Preloaded into QEMU: its main loop and its vCPU thread take turns, so that instruction counting repeats.
+ *
+ * With -icount sleep=off the main loop skips idle time: once the vCPU is halted it moves the virtual clock forward to
+ * the next timer (accel/tcg/icount-common.c, icount_start_warp_timer). It runs beside the vCPU thread, and that one marks
+ * itself halted a moment before it has added the instructions of its last stretch to the count
+ * (accel/tcg/tcg-accel-ops-rr.c: tcg_cpu_exec, then icount_process_data, both without the big lock). A main loop that
+ * looks in between takes a clock that is some instructions old and jumps too far by as many nanoseconds. Which of the two
+ * is first depends on the host's scheduler: the guest's clock gets a skew of host origin.
+ *
+ * So the main loop, when something woke it, waits here until the vCPU thread sleeps, and only then goes on. The vCPU
+ * needs the main loop only when it sleeps: under instruction counting it runs due timers itself. A busy guest may not
+ * sleep for long, and QEMU's own real-time timers and its monitor want to be served: after `patience` the main loop goes
+ * on all the same. A vCPU that has run that long is in the middle of a stretch, not at its end.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* 0: there is no vCPU thread yet, or it sleeps; 1: it runs. A futex word. */
+static _Atomic unsigned running;
+static _Thread_local int is_vcpu;
+
+/* QEMU names the thread that runs all vCPUs in turn "ALL CPUs/TCG". */
+int pthread_setname_np(pthread_t thread, const char* name)
+{
+  static int (*next)(pthread_t, const char*);
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "pthread_setname_np");
+  if (strstr(name, "CPU") != NULL && strstr(name, "TCG") != NULL && pthread_equal(thread, pthread_self())) {
+    is_vcpu = 1;
+    atomic_store(&running, 1);
+  }
+  return next(thread, name);
+}
+
+int pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex)
+{
+  static int (*next)(pthread_cond_t*, pthread_mutex_t*);
+  if (!next) *(void**)&next = dlvsym(RTLD_NEXT, "pthread_cond_wait", "GLIBC_2.3.2");
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "pthread_cond_wait");
+  if (!is_vcpu) return next(cond, mutex);
+  atomic_store(&running, 0);
+  syscall(SYS_futex, &running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  const int result = next(cond, mutex);
+  atomic_store(&running, 1);
+  return result;
+}
+
+int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask)
+{
+  static int (*next)(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*);
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, "ppoll");
+  const int result = next(fds, count, timeout, mask);
+  static const struct timespec patience = {0, 10 * 1000 * 1000};
+  if (getpid() == gettid() && atomic_load(&running) != 0)
+    syscall(SYS_futex, &running, FUTEX_WAIT_PRIVATE, 1, &patience, NULL, 0);
+  return result;
+}
