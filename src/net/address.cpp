@@ -1,7 +1,8 @@
 #include "net/address.h"
 
 #include <cerrno>
-#include <cstdio>
+#include <charconv>
+#include <system_error>
 
 #include <arpa/inet.h>
 #include <linux/neighbour.h>
@@ -12,14 +13,15 @@ namespace rdmalab::net {
 
 Result<Mac> parse_mac(const std::string& text)
 {
-  std::array<unsigned, 6> parts{};
-  int used = 0;
-  const int found = std::sscanf(text.c_str(), "%2x:%2x:%2x:%2x:%2x:%2x%n", &parts[0], &parts[1],
-                                &parts[2], &parts[3], &parts[4], &parts[5], &used);
-  if (found != 6 || static_cast<std::size_t>(used) != text.size() || text.size() != 17)
-    return system_error(EINVAL, "read the MAC address '" + text + "'");
   Mac mac{};
-  for (std::size_t i = 0; i < mac.size(); ++i) mac[i] = static_cast<std::uint8_t>(parts[i]);
+  const std::size_t length = mac.size() * 3 - 1; // two digits each, a colon between two
+  bool good = text.size() == length;
+  for (std::size_t i = 0; good && i < mac.size(); ++i) {
+    const char* digits = text.data() + i * 3;
+    const auto [end, failed] = std::from_chars(digits, digits + 2, mac[i], 16);
+    good = failed == std::errc{} && end == digits + 2 && (i + 1 == mac.size() || *end == ':');
+  }
+  if (!good) return system_error(EINVAL, "read the MAC address '" + text + "'");
   return mac;
 }
 

@@ -93,20 +93,20 @@ public:
   /// In the order of FabricSpec::shapers.
   Result<std::vector<ImpairmentCounts>> impairment_stats();
   /// ENOENT for an unknown host.
-  Result<HostCounters> counters(const std::string& host);
+  Result<HostCounters> counters(const std::string& name);
 
   /// For setns(2) by endpoint processes: /run/netns/NAME, or /proc/self/fd/N of this process; ""
   /// for an unknown host.
-  [[nodiscard]] std::string netns_path(const std::string& host) const;
+  [[nodiscard]] std::string netns_path(const std::string& name) const;
   /// Inode of the host's namespace, 0 for an unknown host.
-  [[nodiscard]] std::uint64_t netns_inode(const std::string& host) const;
+  [[nodiscard]] std::uint64_t netns_inode(const std::string& name) const;
   [[nodiscard]] std::string fabric_path() const;
   [[nodiscard]] std::uint64_t fabric_inode() const;
   /// Index, in the fabric's namespace, of the port of a host (0 for an unknown host): where
   /// programs attach.
-  [[nodiscard]] std::uint32_t port_index(const std::string& host) const;
+  [[nodiscard]] std::uint32_t port_index(const std::string& name) const;
   /// Index of the host's device in its own namespace, 0 for an unknown host.
-  [[nodiscard]] std::uint32_t device_index(const std::string& host) const;
+  [[nodiscard]] std::uint32_t device_index(const std::string& name) const;
 
   /// "client eth0" and "client p0" to the batching offloads that are on, comma-separated, "" for
   /// none.

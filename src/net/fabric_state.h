@@ -44,13 +44,13 @@ struct Fabric::State {
   std::map<std::string, std::string> offloads;
 
   Status build();
-  Status add_host(const HostSpec& host);
+  Status add_host(const HostSpec& spec_of_host);
   Status connect_hosts();
   Status read_offloads();
-  Status add_shaper(const ShaperSpec& shaper);
+  Status add_shaper(const ShaperSpec& spec_of_shaper);
   Status add_rxe(FabricHost& host);
   Status teardown();
-  [[nodiscard]] FabricHost* find(const std::string& host) const;
+  [[nodiscard]] FabricHost* find(const std::string& name) const;
 };
 
 } // namespace rdmalab::net

@@ -45,6 +45,6 @@ void put_netem(Message& message, const Netem& wanted);
 
 /// Reads the payload of a netem's TCA_OPTIONS; EBADMSG if it is too short. On a kernel without
 /// TCA_NETEM_PRNG_SEED (before 6.6) the seed is 0.
-Result<Netem> decode_netem(Bytes options);
+Result<Netem> decode_netem(Bytes bytes);
 
 } // namespace rdmalab::net

@@ -220,7 +220,7 @@ int run(bool hold)
     if (!expect_ok(fabric, "build a fabric of two hosts")) return 1;
     std::printf("time set-up %llu us\n", static_cast<unsigned long long>((built - start) / 1000));
     for (const auto& [device, on] : fabric->offloads())
-      expect(on.empty(), "no batching offload on " + device + " " + on);
+      expect(on.empty(), fmt::format("no batching offload on {} {}", device, on));
     check_readback(*fabric);
     const auto counters = fabric->counters("client");
     if (expect_ok(counters, "read counters")) {
