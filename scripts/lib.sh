@@ -9,7 +9,7 @@ kernel_suite=trixie-backports
 debian_keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 export DEBIAN_FRONTEND=noninteractive
 # A mirror that can't be reached is an error, soon, and not a warning; another apt that is running is waited for.
-apt_options=(-qq -o APT::Update::Error-Mode=any -o Acquire::Retries=2 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=600)
+apt_options=(-qq -o APT::Update::Error-Mode=any -o Acquire::Retries=1 -o Acquire::http::Timeout=20 -o DPkg::Lock::Timeout=600)
 
 step() { printf 'rdmalab: %s\n' "$*" >&2; }
 
@@ -79,7 +79,9 @@ private_apt() {
 
 # locked FILE: holds an exclusive lock on FILE until this shell ends.
 locked() {
-  mkdir -p "${1%/*}"
+  if ! mkdir -p "${1%/*}" 2>/dev/null || [ ! -w "${1%/*}" ]; then
+    cannot "${1%/*} can't be written" "set RDMALAB_CACHE to a folder of yours, or run as root"
+  fi
   exec {lock_fd}>"$1"
   if ! flock -n "$lock_fd"; then
     step "waiting for another run to finish (${1##*/})"
