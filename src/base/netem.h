@@ -11,7 +11,7 @@ struct Netem {
   std::uint32_t limit_packets = 1000;
   std::uint64_t delay_ns = 0;
   std::uint64_t jitter_ns = 0;
-  bool keep_order = true; ///< with jitter: a FIFO child, so that nothing overtakes
+  bool keep_order = true; ///< with jitter: nothing overtakes (netem needs a rate for it)
   std::uint64_t rate_bps = 0;
   std::uint64_t loss_ppm = 0;
   std::uint64_t loss_correlation_ppm = 0;
