@@ -51,10 +51,13 @@ std::optional<std::uint64_t> window_bps(const lab::Lab& lab, const lab::Traffic&
                                     static_cast<double>(rtt));
 }
 
+/// Of all CPUs together, so on several CPUs one that is busy alone does not show.
 double busy_share(const record::Cell& cell)
 {
-  if (cell.window_ns == 0) return 0;
-  return std::min(1.0, static_cast<double>(cell.busy_ns) / static_cast<double>(cell.window_ns));
+  const double available =
+      static_cast<double>(cell.window_ns) * static_cast<double>(std::max(cell.cpus, 1U));
+  if (available <= 0) return 0;
+  return std::min(1.0, static_cast<double>(cell.busy_ns) / available);
 }
 
 } // namespace

@@ -86,7 +86,7 @@ struct Cell {
   std::uint64_t seed = 0;
   std::uint64_t window_ns = 0;
   std::uint64_t busy_ns =
-      0; ///< of the window, when no CPU was idle; equal to window_ns: the core was the limit
+      0; ///< CPU time in the window that was not idle, of all CPUs; window_ns * cpus: all busy
   std::uint32_t cpus = 1;
   std::vector<Flow> flows;
   std::vector<Cpu> cpu;

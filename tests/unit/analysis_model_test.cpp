@@ -176,6 +176,8 @@ TEST(Limit, LinkCoreWindowUnknown)
   EXPECT_EQ(by(0), "unknown");
   for (record::Cell& c : record.cells) c.busy_ns = c.window_ns;
   EXPECT_EQ(by(0), "core");
+  for (record::Cell& c : record.cells) c.cpus = 2; // busy_ns is of both together
+  EXPECT_EQ(by(0), "unknown");
   for (record::Cell& c : record.cells) c.busy_ns = 0;
   for (lab::Host& h : record.lab.topology.hosts)
     h.down.delay_ns = 1'125'000; // 128 KiB in 2.26 ms: 464 Mb/s
