@@ -82,12 +82,15 @@ Status stop_machine()
   return Error{Exit::guest, "find the pvpanic device", 0, {}, {}};
 }
 
-/// Two snapshots differ by the host's clock at the moment they were made; from a round instant on,
-/// guests that came from either see the same times.
-void align_clock()
+/// Keeps the processor busy for a while after the resume. Only once QEMU's main loop has gone back
+/// to waiting do it and the guest take turns (turns/turns.c): until then the guest must not halt,
+/// or the clock may get a skew of some ns.
+void settle()
 {
-  constexpr std::uint64_t grid = 100'000'000;
-  sleep_until_ns((monotonic_ns() / grid + 2) * grid);
+  constexpr std::uint64_t busy_ns = 30'000'000;
+  const std::uint64_t end = monotonic_ns() + busy_ns;
+  while (monotonic_ns() < end) {
+  }
 }
 
 bool asked_to_snapshot()
@@ -130,7 +133,7 @@ Status serve()
   channel.set_state(GuestState::ready);
   if (asked_to_snapshot()) {
     TRY(stop_machine());
-    align_clock();
+    settle();
   }
   if (!ledger) {
     respond(channel, std::move(ledger).error());
