@@ -73,7 +73,10 @@ rdmalab::Result<record::Record> to_record(const Json& json, const std::filesyste
   if (!json.contains("cells") || !json.contains("lab") || !json["lab"].is_object())
     return usage_error("read " + path.string() + ": not a Record",
                        "a Record is what `rdmalab run --record FILE` stores");
-  return from_json_value<record::Record>(json, path.string());
+  TRY_ASSIGN(record::Record record, from_json_value<record::Record>(json, path.string()));
+  if (record.cells.empty())
+    return usage_error("read " + path.string() + ": a Record without cells");
+  return record;
 }
 
 } // namespace
