@@ -109,6 +109,7 @@ std::uint64_t packets_in_flight(const lab::Traffic& traffic, std::uint64_t packe
 Prediction predict(const lab::Lab& lab, const lab::Traffic& traffic, double baseline_bps,
                    std::uint32_t payload)
 {
+  if (traffic.kind == lab::TrafficKind::command) return {};
   const auto loss = plain_loss(lab, traffic);
   if (!loss || !(baseline_bps > 0) || payload == 0) return {};
   if (*loss <= 0) return {1.0, {}};

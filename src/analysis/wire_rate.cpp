@@ -18,7 +18,7 @@ std::uint32_t packet_payload(const lab::Lab& lab, const lab::Traffic& traffic,
                              std::uint32_t in_force)
 {
   if (in_force != 0) return in_force;
-  if (traffic.kind == lab::TrafficKind::tcp) {
+  if (traffic.kind != lab::TrafficKind::verbs) {
     constexpr auto headers = static_cast<std::uint32_t>(ipv4_bytes + tcp_bytes);
     return lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;
   }
@@ -46,7 +46,7 @@ WireCost tcp_segment(std::uint32_t mss)
 
 WireCost wire_cost(const lab::Traffic& traffic, std::uint32_t packet_payload)
 {
-  if (traffic.kind == lab::TrafficKind::tcp) return tcp_segment(packet_payload);
+  if (traffic.kind != lab::TrafficKind::verbs) return tcp_segment(packet_payload);
   return verbs_message(traffic.verbs.op, traffic.message_bytes, packet_payload);
 }
 

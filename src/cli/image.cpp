@@ -13,7 +13,7 @@ Result<Exit> image(Context& context)
 {
   ProgressLine line(context, "image");
   TRY_ASSIGN(const engine::GuestImage made,
-             engine::guest_image(true, [&line](const std::string& text) { line.say(text); }));
+             engine::guest_image(true, {}, [&line](const std::string& text) { line.say(text); }));
   context.out << "kernel " << made.kernel_release << ", QEMU " << made.qemu << ", snapshot "
               << made.snapshot.string() << " (" << made.snapshot_digest << ")\n";
   return Exit::ok;

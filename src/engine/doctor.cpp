@@ -78,7 +78,7 @@ std::vector<Check> vm_checks()
   checks.push_back(kernel ? good("guest kernel", kernel->release + " in " + kernel->root.string())
                           : bad("guest kernel", kernel.error()));
   if (kernel) {
-    auto inputs = image_inputs(*kernel);
+    auto inputs = image_inputs(*kernel, {});
     checks.push_back(inputs
                          ? good("guest image", std::to_string(inputs->modules.size()) + " modules")
                          : bad("guest image", inputs.error()));

@@ -6,8 +6,12 @@
 #include "engine/decompress.h"
 #include "engine/elf.h"
 
+#include <cstdlib>
+#include <sstream>
+
 #include <spdlog/fmt/fmt.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 namespace rdmalab::engine {
 namespace {
@@ -44,9 +48,24 @@ std::string archive_path(const fs::path& path)
   return text.starts_with("usr/") ? text : "usr/" + text;
 }
 
+Result<fs::path> find_program(const std::string& name)
+{
+  std::error_code ignored;
+  if (name.find('/') != std::string::npos && fs::exists(name, ignored)) return fs::path(name);
+  const char* list = std::getenv("PATH");
+  std::istringstream folders(list != nullptr ? list : "/usr/bin:/bin");
+  for (std::string folder; std::getline(folders, folder, ':');)
+    if (::access((fs::path(folder) / name).c_str(), X_OK) == 0) return fs::path(folder) / name;
+  return Error{Exit::environment,
+               "find program " + name + ", which a traffic of kind command runs",
+               0,
+               "install the package that holds it",
+               {}};
+}
+
 } // namespace
 
-Result<ImageInputs> image_inputs(const Kernel& kernel)
+Result<ImageInputs> image_inputs(const Kernel& kernel, const std::vector<std::string>& commands)
 {
   ImageInputs inputs;
   inputs.kernel = kernel;
@@ -57,6 +76,10 @@ Result<ImageInputs> image_inputs(const Kernel& kernel)
   TRY_ASSIGN(const auto own, closure({inputs.program}));
   TRY_ASSIGN(const fs::path provider, verbs_provider(own));
   inputs.programs = {inputs.program, provider};
+  for (const std::string& command : commands) {
+    TRY_ASSIGN(fs::path path, find_program(command));
+    inputs.programs.push_back(std::move(path));
+  }
   return inputs;
 }
 

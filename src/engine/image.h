@@ -19,9 +19,9 @@ struct ImageInputs {
       programs; ///< whose libraries come along: rdmalab, the provider
 };
 
-/// Collects the inputs from this machine. `modules`: names for modprobe; what isn't there is taken
-/// to be built in.
-Result<ImageInputs> image_inputs(const Kernel& kernel);
+/// Collects the inputs from this machine. `commands`: programs that labs run, by name or path; they
+/// are found as a shell would find them, and carried along with their libraries.
+Result<ImageInputs> image_inputs(const Kernel& kernel, const std::vector<std::string>& commands);
 
 /// Names what the image is made of: changes when a file does (path, size, time of change). Quick.
 Result<std::string> image_key(const ImageInputs& inputs);

@@ -5,6 +5,9 @@
 #include "base/sha256.h"
 #include "engine/image.h"
 
+#include <algorithm>
+#include <vector>
+
 #include <fcntl.h>
 #include <spdlog/spdlog.h>
 #include <sys/file.h>
@@ -26,12 +29,18 @@ Result<Fd> lock(const fs::path& path)
   return fd;
 }
 
-/// Older images and snapshots are of no more use; each is 150 MB.
-void remove_others(const fs::path& folder, const fs::path& keep)
+/// Each image with its snapshot is 200 MB; the oldest go. A few are kept for labs that carry
+/// programs along.
+void remove_oldest(const fs::path& folder, const fs::path& keep)
 {
+  constexpr size_t most = 4;
   std::error_code ignored;
+  std::vector<std::pair<fs::file_time_type, fs::path>> others;
   for (const auto& entry : fs::directory_iterator(folder, ignored))
-    if (entry.is_directory(ignored) && entry.path() != keep) fs::remove_all(entry.path(), ignored);
+    if (entry.is_directory(ignored) && entry.path() != keep)
+      others.emplace_back(entry.last_write_time(ignored), entry.path());
+  std::sort(others.begin(), others.end());
+  for (size_t i = 0; i + (most - 1) < others.size(); ++i) fs::remove_all(others[i].second, ignored);
 }
 
 Status make_files(const ImageInputs& inputs, const fs::path& folder)
@@ -59,12 +68,12 @@ Status make_snapshot(const GuestFiles& files, const fs::path& folder)
 
 } // namespace
 
-Result<GuestImage> guest_image(bool with_snapshot,
+Result<GuestImage> guest_image(bool with_snapshot, const std::vector<std::string>& commands,
                                const std::function<void(const std::string&)>& say)
 {
   TRY_ASSIGN(const QemuVersion qemu, qemu_version());
   TRY_ASSIGN(const Kernel kernel, find_kernel());
-  TRY_ASSIGN(const ImageInputs inputs, image_inputs(kernel));
+  TRY_ASSIGN(const ImageInputs inputs, image_inputs(kernel, commands));
   TRY_ASSIGN(const std::string content_key, image_key(inputs));
   std::string all = content_key + qemu.text + layout;
   for (const std::string& argument :
@@ -89,7 +98,7 @@ Result<GuestImage> guest_image(bool with_snapshot,
     if (!fs::exists(image.files.initrd, error)) {
       say("building the guest image (kernel " + kernel.release + ")");
       TRY(make_files(inputs, folder));
-      remove_others(top, folder);
+      remove_oldest(top, folder);
     }
     if (with_snapshot && !fs::exists(folder / "snapshot.digest", error)) {
       say("booting a guest once, for its snapshot");

@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace rdmalab::engine {
 
@@ -21,7 +22,8 @@ struct GuestImage {
 
 /// Finds or makes image and snapshot (under a lock, so that two runs make one). `with_snapshot`
 /// false: only the image. `say` is told when something that takes seconds begins.
-Result<GuestImage> guest_image(bool with_snapshot,
+/// `commands`: see image_inputs().
+Result<GuestImage> guest_image(bool with_snapshot, const std::vector<std::string>& commands,
                                const std::function<void(const std::string&)>& say);
 
 } // namespace rdmalab::engine

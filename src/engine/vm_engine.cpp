@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <thread>
 
 #include <fcntl.h>
@@ -60,6 +61,16 @@ std::optional<Result<record::Cell>> look_at(Job& job, const std::string& id,
   return std::nullopt;
 }
 
+/// The programs that the plan's traffics run, each once.
+std::vector<std::string> commands_of(const plan::Plan& plan)
+{
+  std::set<std::string> names;
+  for (const lab::Traffic& traffic : plan.lab.traffic)
+    for (const std::string& line : {traffic.command.client, traffic.command.server})
+      if (!line.empty()) names.insert(line.substr(0, line.find(' ')));
+  return {names.begin(), names.end()};
+}
+
 unsigned default_jobs(Accelerator accelerator)
 {
   if (accelerator == Accelerator::kvm) return 1;
@@ -72,7 +83,7 @@ Result<record::Record> execute_in_guests(const plan::Plan& plan, const Options& 
                                          Accelerator accelerator, const Progress& progress)
 {
   const bool snapshot = options.snapshot && accelerator == Accelerator::tcg;
-  TRY_ASSIGN(const GuestImage image, guest_image(snapshot, progress.say));
+  TRY_ASSIGN(const GuestImage image, guest_image(snapshot, commands_of(plan), progress.say));
   Guest::Options guest_options;
   guest_options.accelerator = accelerator;
   guest_options.files = image.files;
@@ -130,7 +141,7 @@ bool kvm_works(std::string& why)
     why = ::access("/dev/kvm", F_OK) == 0 ? "/dev/kvm can't be opened" : "there is no /dev/kvm";
     return false;
   }
-  auto image = guest_image(false, [](const std::string&) {});
+  auto image = guest_image(false, {}, [](const std::string&) {});
   if (!image) {
     why = image.error().message();
     return false;

@@ -160,11 +160,13 @@ const Table& traffic_table()
 {
   const std::vector<std::string> verbs{"verbs"};
   const std::vector<std::string> tcp{"tcp"};
+  const std::vector<std::string> command{"command"};
   static const Table table{
       "a traffic",
       {required(key("name", Type::name, "for expectations and reports")),
-       required(choices({"verbs", "tcp"},
-                        key("kind", Type::choice, "RDMA reliable connection, or TCP"))),
+       required(
+           choices({"verbs", "tcp", "command"},
+                   key("kind", Type::choice, "RDMA reliable connection, TCP, or any program"))),
        required(key("from", Type::name, "the host that posts work, or connects and sends")),
        required(key("to", Type::name, "the other host")),
        range(64, 16 << 20, fallback("64KiB", key("message", Type::bytes, "size of one message"))),
@@ -194,7 +196,17 @@ const Table& traffic_table()
                                    "hybla", "illinois", "lp", "nv", "reno", "scalable", "vegas",
                                    "veno", "westwood", "yeah"},
                                   key("congestion", Type::choice, "congestion control of Linux")))),
-       only(tcp, fallback("off", key("nodelay", Type::flag, "TCP_NODELAY")))}};
+       only(tcp, fallback("off", key("nodelay", Type::flag, "TCP_NODELAY"))),
+       only(command, required(key("client", Type::text,
+                                  "program and arguments, run at `from`; {rdma}, "
+                                  "{ip} and {peer} are filled in"))),
+       only(command,
+            key("server", Type::text, "program and arguments, run at `to`, started first")),
+       only(command, key("figure", Type::text,
+                         "regular expression whose first group, in the client's "
+                         "output, is the throughput")),
+       only(command, fallback("Mbit/s", choices({"bit/s", "Mbit/s", "Gbit/s", "MB/s", "MiB/s"},
+                                                key("unit", Type::choice, "of that figure"))))}};
   return table;
 }
 

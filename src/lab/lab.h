@@ -34,7 +34,7 @@ struct Topology {
 };
 RDMALAB_JSON_DECLARE(Topology)
 
-enum class TrafficKind { verbs, tcp };
+enum class TrafficKind { verbs, tcp, command };
 RDMALAB_JSON_DECLARE(TrafficKind)
 
 enum class VerbsOp { send, write, read };
@@ -60,6 +60,17 @@ struct Tcp {
 };
 RDMALAB_JSON_DECLARE(Tcp)
 
+/// Any program as traffic: what is run at both hosts, without a shell. {rdma}, {ip} and {peer}
+/// stand for the host's RDMA device, its address and the other's.
+struct Command {
+  std::string client; ///< program and arguments, at `from`
+  std::string server; ///< at `to`, started first; "" for none
+  std::string figure; ///< ECMAScript regular expression; the first group of its last match in the
+                      ///< client's output is its throughput; "" for none
+  std::string unit = "Mbit/s"; ///< of that figure
+};
+RDMALAB_JSON_DECLARE(Command)
+
 struct Traffic {
   std::string name;
   TrafficKind kind = TrafficKind::verbs;
@@ -67,8 +78,9 @@ struct Traffic {
                     ///< READ flows to it
   std::string to;
   std::uint64_t message_bytes = 65536;
-  Verbs verbs; ///< for kind verbs
-  Tcp tcp;     ///< for kind tcp
+  Verbs verbs;     ///< for kind verbs
+  Tcp tcp;         ///< for kind tcp
+  Command command; ///< for kind command
 };
 RDMALAB_JSON_DECLARE(Traffic)
 

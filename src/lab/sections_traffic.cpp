@@ -4,6 +4,7 @@
 #include "lab/suggest.h"
 
 #include <algorithm>
+#include <regex>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -53,6 +54,22 @@ void read_tcp(Reader& reader, Tcp& tcp)
   reader.into("nodelay", tcp.nodelay);
 }
 
+void read_command(Reader& reader, Command& command, Diagnostics& out)
+{
+  reader.into("client", command.client);
+  reader.into("server", command.server);
+  reader.into("figure", command.figure);
+  reader.into("unit", command.unit);
+  try {
+    const std::regex pattern(command.figure);
+    if (!command.figure.empty() && pattern.mark_count() == 0)
+      out.add(reader.place("figure"), "figure has no group",
+              "put the number's pattern in parentheses");
+  } catch (const std::regex_error& e) {
+    out.add(reader.place("figure"), fmt::format("figure is no regular expression: {}", e.what()));
+  }
+}
+
 void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, Diagnostics& out)
 {
   Traffic traffic;
@@ -75,6 +92,9 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
   } else if (reader.kind() == "tcp") {
     traffic.kind = TrafficKind::tcp;
     read_tcp(reader, traffic.tcp);
+  } else if (reader.kind() == "command") {
+    traffic.kind = TrafficKind::command;
+    read_command(reader, traffic.command, out);
   }
   lab.traffic.push_back(std::move(traffic));
 }

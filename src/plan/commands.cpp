@@ -62,7 +62,7 @@ std::string modules(const Plan& plan)
   for (const lab::Traffic& traffic : plan.lab.traffic) {
     if (traffic.kind == lab::TrafficKind::verbs)
       wanted.insert({"ib_uverbs", "rdma_rxe"});
-    else if (traffic.tcp.congestion != "reno")
+    else if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic")
       wanted.insert("tcp_" + traffic.tcp.congestion);
   }
   return fmt::format("{}", fmt::join(wanted, " "));
@@ -161,6 +161,15 @@ const HostNode& node_of(const Fabric& fabric, const std::string& name)
                        [&](const HostNode& h) { return h.name == name; });
 }
 
+std::string fill_in(std::string text, const HostNode& own, const HostNode& peer)
+{
+  for (const auto& [token, value] :
+       {std::pair{"{rdma}", own.rdma}, {"{ip}", own.ip}, {"{peer}", peer.ip}})
+    for (size_t at = text.find(token); at != std::string::npos; at = text.find(token))
+      text.replace(at, std::string_view(token).size(), value);
+  return text;
+}
+
 /// The public tool that comes nearest; a comment, since rdmalab's own endpoints do the work.
 void write_traffic(Script& script, const Plan& plan, std::string_view title)
 {
@@ -169,6 +178,14 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
   for (const lab::Traffic& t : plan.lab.traffic) {
     const HostNode& from = node_of(plan.fabric, t.from);
     const HostNode& to = node_of(plan.fabric, t.to);
+    if (t.kind == lab::TrafficKind::command) {
+      if (!t.command.server.empty())
+        script.line("#   {}: ip netns exec {} {} &", t.name, to.netns,
+                    fill_in(t.command.server, to, from));
+      script.line("#   {}: ip netns exec {} {}", t.name, from.netns,
+                  fill_in(t.command.client, from, to));
+      continue;
+    }
     const auto seconds = std::max<std::uint64_t>(1, plan.lab.measure.duration_ns / 1'000'000'000);
     if (t.kind == lab::TrafficKind::tcp) {
       script.line("#   {}: ip netns exec {} iperf3 -s -1 &", t.name, to.netns);

@@ -30,7 +30,7 @@ std::uint64_t packets_per_message(const lab::Lab& lab, const lab::Traffic& traff
 
 std::uint64_t packets_in_flight(const lab::Lab& lab, const lab::Traffic& traffic)
 {
-  if (traffic.kind == lab::TrafficKind::tcp) {
+  if (traffic.kind != lab::TrafficKind::verbs) {
     // tcp_wmem's maximum of 4 MiB counts kernel memory, of which the smallest packet takes 768.
     return std::uint64_t{traffic.tcp.streams} * ((std::uint64_t{4} << 20) / 768);
   }
@@ -83,7 +83,7 @@ Path path_of(const lab::Lab& lab, const lab::Traffic& traffic)
 
 std::uint64_t payload_share_ppm(const lab::Lab& lab, const lab::Traffic& traffic)
 {
-  if (traffic.kind == lab::TrafficKind::tcp) {
+  if (traffic.kind != lab::TrafficKind::verbs) {
     const std::uint64_t headers = 20 + 20 + 12; // IPv4, TCP, time stamps
     const std::uint64_t payload = lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;
     return payload * 1'000'000 / (payload + headers + 14);

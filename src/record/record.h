@@ -36,7 +36,9 @@ struct Flow {
   std::map<std::string, std::uint64_t>
       tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
-  Histogram latency;          ///< ns per message delivered within the window
+  std::map<std::string, std::string>
+      output;        ///< of a command: "client", "server" to what they printed
+  Histogram latency; ///< ns per message delivered within the window
 };
 RDMALAB_JSON_DECLARE(Flow)
 

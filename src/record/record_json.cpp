@@ -5,7 +5,7 @@ namespace rdmalab::record {
 
 RDMALAB_JSON(Flow, traffic, outcome, window_ns, bytes, messages, total_bytes, total_messages,
              checked_messages, corrupt_messages, bytes_per_stream, completions, tcp_info, path_mtu,
-             latency)
+             output, latency)
 RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
 RDMALAB_JSON(Counters, host, rdma, device)
 RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,

@@ -71,14 +71,25 @@ void unlock_memory_limit()
   ::setrlimit(RLIMIT_MEMLOCK, &limit);
 }
 
+Result<std::unique_ptr<Worker>> make_worker(const EndpointSpec& spec, std::uint64_t deadline)
+{
+  switch (spec.traffic.kind) {
+  case lab::TrafficKind::verbs:
+    return make_verbs_worker(spec, deadline);
+  case lab::TrafficKind::tcp:
+    return make_tcp_worker(spec, deadline);
+  case lab::TrafficKind::command:
+    return make_command_worker(spec);
+  }
+  return Error{Exit::setup, "drive a traffic of an unknown kind", 0, {}, {}};
+}
+
 Status live(const EndpointSpec& spec, JsonSocket& control)
 {
   TRY(enter_namespace(spec.netns_path));
   unlock_memory_limit();
   const std::uint64_t deadline = monotonic_ns() + spec.ready_timeout_ns;
-  TRY_ASSIGN(const auto worker, spec.traffic.kind == lab::TrafficKind::verbs
-                                    ? make_verbs_worker(spec, deadline)
-                                    : make_tcp_worker(spec, deadline));
+  TRY_ASSIGN(const auto worker, make_worker(spec, deadline));
   TRY(control.send(Json{{"ready", Json::object()}}, for_ever));
   TRY_ASSIGN(const Json order, control.receive(for_ever));
   if (!order.contains("schedule"))

@@ -31,6 +31,7 @@ record::Flow merge(const record::Flow& initiator, const record::Flow& target)
   for (const auto& [name, count] : target.completions) flow.completions[name] += count;
   for (const auto& [name, value] : target.tcp_info) flow.tcp_info.emplace(name, value);
   flow.path_mtu = std::max(initiator.path_mtu, target.path_mtu);
+  flow.output.insert(target.output.begin(), target.output.end());
   flow.latency.merge(target.latency);
   return flow;
 }

@@ -57,7 +57,8 @@ public:
   VerbsInitiator(const EndpointSpec& spec, VerbsLink link)
       : op_(spec.traffic.verbs.op), depth_(spec.traffic.verbs.depth), spec_(spec),
         payload_(spec.seed, spec.traffic.message_bytes), link_(std::move(link)),
-        queues_(spec.traffic.verbs.qps), requests_(depth_), places_(depth_)
+        queues_(spec.traffic.verbs.qps), group_(group_of(spec.traffic.verbs)), requests_(depth_),
+        places_(depth_)
   {
     for (Queue& queue : queues_) queue.posted_at.resize(depth_);
     if (op_ == lab::VerbsOp::read) return;
@@ -76,6 +77,7 @@ public:
     if (const Status driven = drive(schedule, meter, flow); !driven && flow.outcome == "ok")
       flow.outcome = driven.error().message();
     counts_.write(flow, IBV_WC_SUCCESS);
+    if (op_ == lab::VerbsOp::send) flow.bytes_per_stream.clear(); // the target's to tell
 
     Totals totals;
     for (const Queue& queue : queues_) {
@@ -137,19 +139,35 @@ private:
     return sum;
   }
 
+  /// Messages that are posted together and of which only the last makes a completion when it succeeds: it stands for
+  /// those before it. SEND's latency is the target's to measure, so its initiator need not wake up for each; for WRITE
+  /// and READ the completion is the delivery, and each has its own.
+  static std::uint64_t group_of(const lab::Verbs& verbs)
+  {
+    return verbs.op == lab::VerbsOp::send ? std::max<std::uint64_t>(1, verbs.depth / 4) : 1;
+  }
+
   void complete(const ibv_wc& wc, std::uint64_t now, Meter& meter, record::Flow& flow)
   {
     const std::uint64_t qp = VerbsLink::qp_of(wc.wr_id);
-    const std::uint64_t slot = VerbsLink::slot_of(wc.wr_id);
     Queue& queue = queues_[qp];
+    // Slots of messages in flight are all different, so the slot tells which of them this is.
+    const std::uint64_t ahead = (VerbsLink::slot_of(wc.wr_id) + depth_ - queue.ended % depth_) % depth_;
+    for (std::uint64_t i = 0; i < ahead; ++i) succeed(qp, now, meter);
+    if (wc.status == IBV_WC_SUCCESS) return succeed(qp, now, meter);
     counts_.add(wc.status);
+    if (flow.outcome == "ok") flow.outcome = failure(name_of(op_), queue.ended, queues_.size(), qp, wc.status);
+    ++queue.ended;
+  }
+
+  /// The oldest message in flight on a QP was acknowledged.
+  void succeed(std::uint64_t qp, std::uint64_t now, Meter& meter)
+  {
+    Queue& queue = queues_[qp];
     const std::uint64_t number = queue.ended++;
-    if (wc.status != IBV_WC_SUCCESS) {
-      if (flow.outcome == "ok")
-        flow.outcome = failure(name_of(op_), number, queues_.size(), qp, wc.status);
-      return;
-    }
+    const std::uint64_t slot = number % depth_;
     ++queue.completed;
+    counts_.add(IBV_WC_SUCCESS);
     if (op_ == lab::VerbsOp::send) return; // its delivery is the target's receive
     meter.deliver(qp, now, now - queue.posted_at[slot]);
     if (op_ == lab::VerbsOp::read)
@@ -160,8 +178,8 @@ private:
   {
     for (std::uint64_t qp = 0; qp < queues_.size(); ++qp) {
       const Queue& queue = queues_[qp];
-      if (const std::uint64_t room = depth_ - (queue.posted - queue.ended); room > 0)
-        TRY(post(qp, room));
+      const std::uint64_t room = depth_ - (queue.posted - queue.ended);
+      if (room >= group_) TRY(post(qp, room / group_ * group_));
     }
     return {};
   }
@@ -183,7 +201,7 @@ private:
       request.next = i + 1 < count ? &requests_[i + 1] : nullptr;
       request.sg_list = &places_[i];
       request.num_sge = 1;
-      request.send_flags = IBV_SEND_SIGNALED;
+      request.send_flags = (i + 1) % group_ == 0 ? IBV_SEND_SIGNALED : 0;
       request.opcode = op_ == lab::VerbsOp::send    ? IBV_WR_SEND
                        : op_ == lab::VerbsOp::write ? IBV_WR_RDMA_WRITE
                                                     : IBV_WR_RDMA_READ;
@@ -203,6 +221,7 @@ private:
   Payload payload_;
   VerbsLink link_;
   std::vector<Queue> queues_;
+  std::uint64_t group_;
   std::vector<ibv_send_wr> requests_;
   std::vector<ibv_sge> places_;
   StatusCounts counts_;

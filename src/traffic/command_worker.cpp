@@ -1,0 +1,159 @@
+#include "base/clock.h"
+#include "base/process.h"
+#include "traffic/worker.h"
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <optional>
+#include <regex>
+#include <sstream>
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace rdmalab::traffic {
+namespace {
+
+constexpr std::size_t most_output = 64 << 10;
+/// What a server gets to begin listening before its client starts.
+constexpr std::uint64_t server_lead_ns = 300'000'000;
+
+std::vector<std::string> arguments(const std::string& line, const EndpointSpec& spec)
+{
+  std::vector<std::string> words;
+  std::istringstream in(line);
+  for (std::string word; in >> word;) {
+    if (word == "{rdma}") word = spec.rdma_device;
+    if (word == "{ip}") word = spec.local_ip;
+    if (word == "{peer}") word = spec.peer_ip;
+    words.push_back(word);
+  }
+  return words;
+}
+
+std::optional<double> unit_bps(const std::string& unit)
+{
+  constexpr std::array<std::pair<const char*, double>, 5> units{
+      {{"bit/s", 1}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}, {"MB/s", 8e6}, {"MiB/s", 8.0 * 1048576}}};
+  for (const auto& [name, bps] : units)
+    if (unit == name) return bps;
+  return std::nullopt;
+}
+
+/// The throughput that the last match of the pattern names, bits/s.
+std::optional<double> figure_in(const std::string& text, const lab::Command& command)
+{
+  const std::regex pattern(command.figure);
+  std::optional<double> found;
+  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
+       it != std::sregex_iterator(); ++it)
+    found = std::strtod((*it)[1].str().c_str(), nullptr);
+  const auto scale = unit_bps(command.unit);
+  if (!found || !scale) return std::nullopt;
+  return *found * *scale;
+}
+
+/// A running program and what it has printed.
+class Running {
+public:
+  static Result<Running> start(const std::vector<std::string>& words)
+  {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) return system_error("create a pipe");
+    Fd in(ends[0]);
+    const Fd out(ends[1]);
+    TRY_ASSIGN(Process process,
+               Process::start(words, {{}, out.get(), {"PATH=/usr/bin:/bin:/usr/sbin:/sbin"}}));
+    return Running(std::move(process), std::move(in));
+  }
+
+  /// Reads until the program has closed its output, or until the deadline; then it is killed.
+  bool finish(std::uint64_t deadline_ns)
+  {
+    for (;;) {
+      const std::uint64_t now = monotonic_ns();
+      if (now >= deadline_ns) {
+        process_.kill();
+        return false;
+      }
+      pollfd wait{output_.get(), POLLIN, 0};
+      if (::poll(&wait, 1, static_cast<int>((deadline_ns - now) / 1'000'000 + 1)) <= 0) continue;
+      std::array<char, 4096> chunk;
+      const ssize_t n = ::read(output_.get(), chunk.data(), chunk.size());
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      if (text_.size() < most_output) text_.append(chunk.data(), static_cast<std::size_t>(n));
+    }
+    status_ = process_.wait();
+    return true;
+  }
+
+  [[nodiscard]] const std::string& text() const { return text_; }
+  [[nodiscard]] int status() const { return status_; }
+
+private:
+  Running(Process process, Fd output) : process_(std::move(process)), output_(std::move(output)) {}
+  Process process_;
+  Fd output_;
+  std::string text_;
+  int status_ = 0;
+};
+
+class CommandWorker final : public Worker {
+public:
+  explicit CommandWorker(const EndpointSpec& spec) : spec_(spec) {}
+
+  Status prepare()
+  {
+    const std::string& line = spec_.traffic.command.server;
+    if (spec_.role == Role::initiator || line.empty()) return {};
+    TRY_ASSIGN(server_, Running::start(arguments(line, spec_)));
+    return {};
+  }
+
+  Result<record::Flow> run(const Schedule& schedule) override
+  {
+    record::Flow flow;
+    flow.traffic = spec_.traffic.name;
+    flow.window_ns = schedule.window_end_ns - schedule.window_begin_ns;
+    const std::uint64_t deadline = schedule.window_end_ns + drain_budget_ns(spec_.traffic);
+    if (spec_.role == Role::target) {
+      // A server that serves on is ended; one that failed says so.
+      if (server_ && server_->finish(deadline) && server_->status() != 0)
+        flow.outcome = "exited with " + std::to_string(server_->status());
+      if (server_) flow.output["server"] = server_->text();
+      return flow;
+    }
+    sleep_until_ns(schedule.start_ns + (spec_.traffic.command.server.empty() ? 0 : server_lead_ns));
+    TRY_ASSIGN(Running client, Running::start(arguments(spec_.traffic.command.client, spec_)));
+    if (!client.finish(deadline))
+      flow.outcome = "did not end in time";
+    else if (client.status() != 0)
+      flow.outcome = "exited with " + std::to_string(client.status());
+    flow.output["client"] = client.text();
+    if (spec_.traffic.command.figure.empty()) return flow;
+    if (const auto bps = figure_in(client.text(), spec_.traffic.command))
+      flow.bytes = flow.total_bytes =
+          static_cast<std::uint64_t>(*bps / 8e9 * static_cast<double>(flow.window_ns));
+    else if (flow.outcome == "ok")
+      flow.outcome = "printed no figure";
+    return flow;
+  }
+
+private:
+  EndpointSpec spec_;
+  std::optional<Running> server_;
+};
+
+} // namespace
+
+Result<std::unique_ptr<Worker>> make_command_worker(const EndpointSpec& spec)
+{
+  auto worker = std::make_unique<CommandWorker>(spec);
+  TRY(worker->prepare());
+  return std::unique_ptr<Worker>(std::move(worker));
+}
+
+} // namespace rdmalab::traffic
