@@ -26,6 +26,7 @@
 
 /* 0: there is no vCPU thread yet, or it sleeps; 1: it runs. A futex word. */
 static _Atomic unsigned running;
+static _Atomic unsigned waiting; /* the main loop waits for that word */
 static _Thread_local int is_vcpu;
 
 /* QEMU names the thread that runs all vCPUs in turn "ALL CPUs/TCG". */
@@ -47,10 +48,18 @@ int pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex)
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "pthread_cond_wait");
   if (!is_vcpu) return next(cond, mutex);
   atomic_store(&running, 0);
-  syscall(SYS_futex, &running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (atomic_load(&waiting) != 0) syscall(SYS_futex, &running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   const int result = next(cond, mutex);
   atomic_store(&running, 1);
   return result;
+}
+
+/* QEMU's main loop runs in the thread that the program began with. */
+static int is_main(void)
+{
+  static _Thread_local int known; /* 1: yes, -1: no */
+  if (known == 0) known = getpid() == gettid() ? 1 : -1;
+  return known == 1;
 }
 
 int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask)
@@ -59,7 +68,10 @@ int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, cons
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "ppoll");
   const int result = next(fds, count, timeout, mask);
   static const struct timespec patience = {0, 10 * 1000 * 1000};
-  if (getpid() == gettid() && atomic_load(&running) != 0)
+  if (atomic_load(&running) != 0 && is_main()) {
+    atomic_store(&waiting, 1);
     syscall(SYS_futex, &running, FUTEX_WAIT_PRIVATE, 1, &patience, NULL, 0);
+    atomic_store(&waiting, 0);
+  }
   return result;
 }
