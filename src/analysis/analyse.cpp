@@ -88,12 +88,15 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   TrafficResult result;
   result.name = traffic.name;
   result.kind = kind_name(traffic.kind);
-  result.baseline = condition_of(before);
-  result.faulted = condition_of(after);
-  result.retention = retention_of(before, after);
+  // A command that names no figure has no goodput; that is no goodput of zero.
+  if (traffic.kind != lab::TrafficKind::command || !traffic.command.figure.empty()) {
+    result.baseline = condition_of(before);
+    result.faulted = condition_of(after);
+    result.retention = retention_of(before, after);
+    result.limit = limit_of(record, traffic);
+  }
   result.cpu = cpu_of(after.empty() ? before : after);
   result.cpu_baseline = cpu_of(before);
-  result.limit = limit_of(record, traffic);
   result.broke = broken_flows(record, traffic.name);
   add_counters(result, after.empty() ? before : after);
   for (const auto* samples : {&before, &after})

@@ -19,15 +19,27 @@ constexpr std::uint64_t ready_timeout_ns = 30 * second;
 constexpr std::uint64_t lead_ns = 2'000'000;
 constexpr std::uint16_t first_port = 18515;
 
-net::FabricSpec fabric_spec(const plan::Fabric& fabric, const std::string& suffix)
+/// The plan with names of its own for one run: namespaces and RDMA devices are seen by the whole
+/// kernel.
+plan::Plan renamed(plan::Plan plan, const std::string& suffix)
+{
+  plan.fabric.netns += suffix;
+  for (plan::HostNode& host : plan.fabric.hosts) {
+    host.netns += suffix;
+    if (!host.rdma.empty()) host.rdma += suffix;
+  }
+  return plan;
+}
+
+net::FabricSpec fabric_spec(const plan::Fabric& fabric)
 {
   net::FabricSpec spec;
-  spec.netns = fabric.netns + suffix;
+  spec.netns = fabric.netns;
   spec.bridge = fabric.bridge;
   spec.mtu = fabric.mtu;
   spec.offloads = fabric.offloads;
   for (const plan::HostNode& h : fabric.hosts)
-    spec.hosts.push_back({h.name, h.netns + suffix, h.device, h.port, h.rdma, h.mac, h.ip, 24});
+    spec.hosts.push_back({h.name, h.netns, h.device, h.port, h.rdma, h.mac, h.ip, 24});
   for (const plan::Shaper& s : fabric.shapers)
     spec.shapers.push_back({s.host, s.up, s.device, s.unfaulted, s.faulted});
   return spec;
@@ -169,9 +181,10 @@ void CellRun::abandon()
   (void)state_.release();
 }
 
-Result<CellRun> CellRun::execute(const plan::Plan& plan, const plan::Cell& cell,
+Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& cell,
                                  CellServices services)
 {
+  const plan::Plan plan = renamed(original, services.suffix);
   auto state = std::make_unique<State>();
   record::Cell& record = state->record;
   record.id = cell.id;
@@ -181,12 +194,11 @@ Result<CellRun> CellRun::execute(const plan::Plan& plan, const plan::Cell& cell,
   record.seed = cell.seed;
 
   TRY_ASSIGN(KernelLog log, KernelLog::open());
-  TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric, services.suffix)));
+  TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric)));
   net::Fabric& fabric = *state->fabric;
   record.offloads = fabric.offloads();
 
   std::vector<const lab::Traffic*> traffics;
-  bool any_verbs = false;
   for (const std::string& name : cell.traffic)
     for (const lab::Traffic& traffic : plan.lab.traffic)
       if (traffic.name == name) {
@@ -194,7 +206,6 @@ Result<CellRun> CellRun::execute(const plan::Plan& plan, const plan::Cell& cell,
         TRY_ASSIGN(Pair pair, spawn_pair(plan, cell, traffic, fabric, port));
         state->pairs.push_back(std::move(pair));
         traffics.push_back(&traffic);
-        any_verbs = any_verbs || traffic.kind == lab::TrafficKind::verbs;
       }
 
   std::vector<measure::CpuHost> accounts;

@@ -18,7 +18,8 @@ struct CellServices {
   std::optional<measure::CpuLedger> ledger;
   /// Called right before the first message is sent.
   std::function<void()> first_packet;
-  /// Appended to the names of namespaces, so that two runs on one host don't meet. "" in a guest.
+  /// Appended to the names of namespaces and RDMA devices, so that two runs on one host don't meet.
+  /// "" in a guest.
   std::string suffix;
 };
 

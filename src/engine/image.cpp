@@ -65,7 +65,7 @@ Result<fs::path> find_program(const std::string& name)
 
 } // namespace
 
-Result<ImageInputs> image_inputs(const Kernel& kernel, const std::vector<std::string>& commands)
+Result<ImageInputs> image_inputs(const Kernel& kernel, const ImageExtras& extras)
 {
   ImageInputs inputs;
   inputs.kernel = kernel;
@@ -76,8 +76,10 @@ Result<ImageInputs> image_inputs(const Kernel& kernel, const std::vector<std::st
   TRY_ASSIGN(const auto own, closure({inputs.program}));
   TRY_ASSIGN(const fs::path provider, verbs_provider(own));
   inputs.programs = {inputs.program, provider};
-  for (const std::string& command : commands) {
+  inputs.files.assign(extras.files.begin(), extras.files.end());
+  for (const std::string& command : extras.programs) {
     TRY_ASSIGN(fs::path path, find_program(command));
+    inputs.commands.push_back(path);
     inputs.programs.push_back(std::move(path));
   }
   return inputs;
@@ -88,6 +90,7 @@ Result<std::string> image_key(const ImageInputs& inputs)
   std::vector<fs::path> files = inputs.programs;
   TRY_ASSIGN(const auto libraries, closure(inputs.programs));
   for (const Library& library : libraries) files.push_back(library.path);
+  files.insert(files.end(), inputs.files.begin(), inputs.files.end());
   files.push_back(inputs.kernel.image());
   for (const std::string& module : inputs.modules)
     files.push_back(inputs.kernel.modules() / module);
@@ -129,6 +132,11 @@ Result<std::string> build_image(const ImageInputs& inputs)
   }
   for (const fs::path& program : inputs.programs)
     if (program != inputs.program) TRY(add(archive_path(program), program, 0755));
+  // A command may lie anywhere on this machine, also where the guest mounts something over it.
+  for (const fs::path& command : inputs.commands)
+    TRY(add("usr/bin/" + command.filename().string(), command, 0755));
+  for (const fs::path& file : inputs.files)
+    TRY(add("files/" + file.filename().string(), file, 0644));
   archive.add_file("etc/libibverbs.d/rxe.driver", "driver rxe\n");
 
   std::string list;

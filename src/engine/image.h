@@ -15,13 +15,21 @@ struct ImageInputs {
   Kernel kernel;
   std::filesystem::path program;    ///< the running rdmalab
   std::vector<std::string> modules; ///< module files in loading order, below kernel.modules()
+  std::vector<std::filesystem::path> files;    ///< put into /files
+  std::vector<std::filesystem::path> commands; ///< put into /usr/bin
   std::vector<std::filesystem::path>
       programs; ///< whose libraries come along: rdmalab, the provider
 };
 
-/// Collects the inputs from this machine. `commands`: programs that labs run, by name or path; they
-/// are found as a shell would find them, and carried along with their libraries.
-Result<ImageInputs> image_inputs(const Kernel& kernel, const std::vector<std::string>& commands);
+/// What labs of kind command bring along.
+struct ImageExtras {
+  std::vector<std::string>
+      programs; ///< by name or path; found as a shell would find them, carried with their libraries
+  std::vector<std::string> files;
+};
+
+/// Collects the inputs from this machine.
+Result<ImageInputs> image_inputs(const Kernel& kernel, const ImageExtras& extras);
 
 /// Names what the image is made of: changes when a file does (path, size, time of change). Quick.
 Result<std::string> image_key(const ImageInputs& inputs);

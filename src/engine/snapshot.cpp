@@ -68,12 +68,12 @@ Status make_snapshot(const GuestFiles& files, const fs::path& folder)
 
 } // namespace
 
-Result<GuestImage> guest_image(bool with_snapshot, const std::vector<std::string>& commands,
+Result<GuestImage> guest_image(bool with_snapshot, const ImageExtras& extras,
                                const std::function<void(const std::string&)>& say)
 {
   TRY_ASSIGN(const QemuVersion qemu, qemu_version());
   TRY_ASSIGN(const Kernel kernel, find_kernel());
-  TRY_ASSIGN(const ImageInputs inputs, image_inputs(kernel, commands));
+  TRY_ASSIGN(const ImageInputs inputs, image_inputs(kernel, extras));
   TRY_ASSIGN(const std::string content_key, image_key(inputs));
   std::string all = content_key + qemu.text + layout;
   for (const std::string& argument :

@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "engine/guest.h"
+#include "engine/image.h"
 #include "engine/kernel.h"
 
 #include <functional>
@@ -22,8 +23,7 @@ struct GuestImage {
 
 /// Finds or makes image and snapshot (under a lock, so that two runs make one). `with_snapshot`
 /// false: only the image. `say` is told when something that takes seconds begins.
-/// `commands`: see image_inputs().
-Result<GuestImage> guest_image(bool with_snapshot, const std::vector<std::string>& commands,
+Result<GuestImage> guest_image(bool with_snapshot, const ImageExtras& extras,
                                const std::function<void(const std::string&)>& say);
 
 } // namespace rdmalab::engine

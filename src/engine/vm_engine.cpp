@@ -61,14 +61,17 @@ std::optional<Result<record::Cell>> look_at(Job& job, const std::string& id,
   return std::nullopt;
 }
 
-/// The programs that the plan's traffics run, each once.
-std::vector<std::string> commands_of(const plan::Plan& plan)
+/// What the plan's traffics run and read.
+ImageExtras extras_of(const plan::Plan& plan)
 {
-  std::set<std::string> names;
-  for (const lab::Traffic& traffic : plan.lab.traffic)
+  std::set<std::string> programs;
+  std::set<std::string> files;
+  for (const lab::Traffic& traffic : plan.lab.traffic) {
     for (const std::string& line : {traffic.command.client, traffic.command.server})
-      if (!line.empty()) names.insert(line.substr(0, line.find(' ')));
-  return {names.begin(), names.end()};
+      if (!line.empty()) programs.insert(line.substr(0, line.find(' ')));
+    files.insert(traffic.command.files.begin(), traffic.command.files.end());
+  }
+  return {{programs.begin(), programs.end()}, {files.begin(), files.end()}};
 }
 
 unsigned default_jobs(Accelerator accelerator)
@@ -83,7 +86,7 @@ Result<record::Record> execute_in_guests(const plan::Plan& plan, const Options& 
                                          Accelerator accelerator, const Progress& progress)
 {
   const bool snapshot = options.snapshot && accelerator == Accelerator::tcg;
-  TRY_ASSIGN(const GuestImage image, guest_image(snapshot, commands_of(plan), progress.say));
+  TRY_ASSIGN(const GuestImage image, guest_image(snapshot, extras_of(plan), progress.say));
   Guest::Options guest_options;
   guest_options.accelerator = accelerator;
   guest_options.files = image.files;

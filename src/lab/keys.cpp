@@ -202,6 +202,8 @@ const Table& traffic_table()
                                   "{ip} and {peer} are filled in"))),
        only(command,
             key("server", Type::text, "program and arguments, run at `to`, started first")),
+       only(command,
+            key("files", Type::texts, "files that the programs read, in a guest as /files/NAME")),
        only(command, key("figure", Type::text,
                          "regular expression whose first group, in the client's "
                          "output, is the throughput")),

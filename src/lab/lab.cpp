@@ -22,7 +22,7 @@ RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
 RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer)
 RDMALAB_JSON(Tcp, streams, congestion, nodelay)
-RDMALAB_JSON(Command, client, server, figure, unit)
+RDMALAB_JSON(Command, client, server, files, figure, unit)
 RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command)
 RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,
              good_loss_ppm, delay_ns, jitter_ns, reorder, gap, rate_bps)

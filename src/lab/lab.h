@@ -63,8 +63,9 @@ RDMALAB_JSON_DECLARE(Tcp)
 /// Any program as traffic: what is run at both hosts, without a shell. {rdma}, {ip} and {peer}
 /// stand for the host's RDMA device, its address and the other's.
 struct Command {
-  std::string client; ///< program and arguments, at `from`
-  std::string server; ///< at `to`, started first; "" for none
+  std::string client;             ///< program and arguments, at `from`
+  std::string server;             ///< at `to`, started first; "" for none
+  std::vector<std::string> files; ///< of this machine; in the guest as /files/NAME
   std::string figure; ///< ECMAScript regular expression; the first group of its last match in the
                       ///< client's output is its throughput; "" for none
   std::string unit = "Mbit/s"; ///< of that figure

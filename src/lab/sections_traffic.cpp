@@ -58,6 +58,16 @@ void read_command(Reader& reader, Command& command, Diagnostics& out)
 {
   reader.into("client", command.client);
   reader.into("server", command.server);
+  if (const Node* files = reader.child("files")) {
+    if (!files->sequence())
+      out.add(*files, fmt::format("files is a list, not {}", describe(*files)));
+    else
+      for (const Node& item : files->items)
+        if (item.scalar())
+          command.files.push_back(item.text);
+        else
+          out.add(item, fmt::format("a file is a path, not {}", describe(item)));
+  }
   reader.into("figure", command.figure);
   reader.into("unit", command.unit);
   try {

@@ -42,6 +42,11 @@ private:
   int phases_ = 0;
 };
 
+/// Keeps jittered packets in order on a link without a rate of its own. netem sorts by departure
+/// time before a child qdisc sees a packet, so a FIFO child keeps no order; with a rate, however
+/// high, each delay counts from the packet before (net/sched/sch_netem.c, netem_enqueue).
+constexpr std::string_view order_keeping_rate = "1000tbit";
+
 const Cell* shown_cell(const Plan& plan)
 {
   for (const Cell& cell : plan.cells)
@@ -255,7 +260,10 @@ std::string netem_arguments(const Netem& netem)
   share("duplicate", netem.duplicate_ppm, netem.duplicate_correlation_ppm);
   share("reorder", netem.reorder_ppm, netem.reorder_correlation_ppm);
   if (netem.reorder_ppm != 0) text += fmt::format(" gap {}", netem.reorder_gap);
-  if (netem.rate_bps != 0) text += " rate " + format_rate(netem.rate_bps);
+  if (netem.rate_bps != 0)
+    text += " rate " + format_rate(netem.rate_bps);
+  else if (netem.jitter_ns != 0 && netem.keep_order)
+    text += fmt::format(" rate {}", order_keeping_rate);
   if (netem.seed != 0) text += fmt::format(" seed {}", netem.seed);
   return text;
 }

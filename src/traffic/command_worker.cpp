@@ -30,6 +30,9 @@ std::vector<std::string> arguments(const std::string& line, const EndpointSpec& 
     if (word == "{peer}") word = spec.peer_ip;
     words.push_back(word);
   }
+  // A guest has all commands in /usr/bin, wherever they came from.
+  if (!words.empty() && ::access(words.front().c_str(), X_OK) != 0)
+    words.front() = words.front().substr(words.front().rfind('/') + 1);
   return words;
 }
 
