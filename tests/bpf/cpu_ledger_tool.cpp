@@ -79,8 +79,10 @@ int main(int argc, char** argv)
   const auto window = rdmalab::monotonic_ns() - begin;
   auto second = ledger->reading();
   if (!second) return fail(second.error());
-  for (std::size_t i = 0; i < hosts.size(); ++i)
-    scheduled[i] = scheduled_ns(hosts[i]) - scheduled[i];
+  for (std::size_t i = 0; i < hosts.size(); ++i) {
+    const auto end = scheduled_ns(hosts[i]); // less than before if one of them ended
+    scheduled[i] = end > scheduled[i] ? end - scheduled[i] : 0;
+  }
 
   const auto used = *second - *first;
   auto sum = used.idle_ns + used.interrupt_ns + used.other_ns;
