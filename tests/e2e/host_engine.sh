@@ -27,7 +27,7 @@ jq -r '.cells[].flows[] | select(.traffic == "doctor") | .output.client' outer.j
 jq -e '.host_engine and (.host | all(.ok or (.name | endswith("(wanted)"))))' doctor.json >/dev/null ||
   fail "the guest's kernel can't: $(jq -c '.host' doctor.json)"
 
-jq -r '.cells[].flows[] | select(.traffic == "run") | .output.client' outer.json >inner.json
+jq -r '.cells[].flows[] | select(.traffic == "run") | .output.client' outer.json | sed -n '/^{/,$p' >inner.json # without what went to stderr
 jq -e '.environment.engine == "host" and .environment.clock == "real" and .problems == []' inner.json >/dev/null ||
   fail "no valid run: $(head -c 2000 inner.json)"
 jq -e '.traffic | all(.baseline.goodput_bps > 0 and .faulted.goodput_bps > 0)' inner.json >/dev/null || fail "no goodput"
