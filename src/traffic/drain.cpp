@@ -9,6 +9,8 @@ namespace {
 constexpr std::uint64_t words_ns = 5'000'000'000; ///< a few TCP retransmissions at a lossy fabric
 constexpr std::uint64_t least_ns = 1'000'000'000;
 constexpr std::uint64_t most_ns = 30'000'000'000;
+/// What is in flight may have to crawl home over a slow and lossy link: 1 Mb/s.
+constexpr std::uint64_t slowest_ns_per_byte = 8'000;
 constexpr std::uint64_t tcp_ns = 10'000'000'000;
 
 } // namespace
@@ -18,9 +20,12 @@ std::uint64_t transport_drain_ns(const lab::Traffic& traffic)
   if (traffic.kind == lab::TrafficKind::tcp) return tcp_ns;
   // IB specification 9.7.6.1.3: the local ACK timeout is 4.096 us * 2^code, once for every try;
   // twice that covers rxe's rounding up to its timer's tick and one more round of losses.
+  const std::uint64_t in_flight =
+      std::uint64_t{traffic.message_bytes} * traffic.verbs.depth * traffic.verbs.qps;
   const std::uint64_t timeout = std::uint64_t{4096} << std::min(traffic.verbs.timeout, 31U);
-  return std::clamp(2 * timeout * (traffic.verbs.retry_count + std::uint64_t{1}), least_ns,
-                    most_ns);
+  return std::clamp(2 * timeout * (traffic.verbs.retry_count + std::uint64_t{1}) +
+                        in_flight * slowest_ns_per_byte,
+                    least_ns, most_ns);
 }
 
 std::uint64_t drain_budget_ns(const lab::Traffic& traffic)

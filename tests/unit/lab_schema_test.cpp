@@ -59,7 +59,7 @@ TEST(LabSchema, SaysDraftTypesUnitsAndRequiredKeys)
   const Json& traffic = json.at("properties").at("traffic");
   EXPECT_EQ(traffic.at("minItems"), 1);
   const Json& kinds = traffic.at("items").at("oneOf");
-  ASSERT_EQ(kinds.size(), 2U);
+  ASSERT_EQ(kinds.size(), 3U);
   EXPECT_EQ(kinds[0].at("properties").at("kind").at("const"), "verbs");
   EXPECT_TRUE(kinds[0].at("properties").contains("depth"));
   EXPECT_FALSE(kinds[1].at("properties").contains("depth"));
@@ -104,9 +104,11 @@ TEST(LabSchema, DefaultsAreTheParsers)
     if (const Key& key = *lab_table().find(name); !key.fallback.empty()) {
       EXPECT_EQ(lab(fmt::format("{}: {}\n", name, key.fallback), "", tcp, ""), plain) << name;
     }
-  for (const std::string& kind : traffic_table().kinds())
-    EXPECT_EQ(lab("", "", ", kind: " + kind + defaults(traffic_table(), kind), ""),
-              lab("", "", ", kind: " + kind, ""));
+  for (const std::string& kind : traffic_table().kinds()) {
+    const std::string required = ", kind: " + kind + (kind == "command" ? ", client: true" : "");
+    EXPECT_EQ(lab("", "", required + defaults(traffic_table(), kind), ""),
+              lab("", "", required, ""));
+  }
 
   const std::map<std::string, std::string> needed{{"loss", ", rate: 1%"},
                                                   {"burst-loss", ", p: 1%, r: 10%"},
