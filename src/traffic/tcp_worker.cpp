@@ -248,7 +248,7 @@ private:
     Fd fd;
     std::vector<std::byte> buffer; ///< of whole messages
     std::size_t filled = 0;
-    std::size_t checked = 0; ///< of the filled bytes, in whole messages
+    std::size_t checked = 0;    ///< of the filled bytes, in whole messages
     std::uint64_t received = 0; ///< whole messages
   };
 
@@ -256,8 +256,8 @@ private:
       : spec_(spec), payload_(spec.seed, spec.traffic.message_bytes)
   {}
 
-  /// One read and the checks of the messages that it completed. 0: go on; -1: the stream ended; else
-  /// the errno.
+  /// One read and the checks of the messages that it completed. 0: go on; -1: the stream ended;
+  /// else the errno.
   int read_once(std::size_t index, Meter& meter)
   {
     Stream& s = streams_[index];
@@ -295,7 +295,8 @@ private:
       return;
     }
     for (std::size_t i = 0; i < streams_.size() && i < totals->completed.size(); ++i) {
-      if (streams_[i].received == totals->completed[i] && streams_[i].filled == streams_[i].checked) continue;
+      if (streams_[i].received == totals->completed[i] && streams_[i].filled == streams_[i].checked)
+        continue;
       if (totals->outcome != "ok") continue; // the initiator tells its own story
       flow.outcome = "stream " + std::to_string(i) + ": " + std::to_string(streams_[i].received) +
                      " of " + std::to_string(totals->completed[i]) + " messages came";

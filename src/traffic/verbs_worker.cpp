@@ -139,9 +139,10 @@ private:
     return sum;
   }
 
-  /// Messages that are posted together and of which only the last makes a completion when it succeeds: it stands for
-  /// those before it. SEND's latency is the target's to measure, so its initiator need not wake up for each; for WRITE
-  /// and READ the completion is the delivery, and each has its own.
+  /// Messages that are posted together and of which only the last makes a completion when it
+  /// succeeds: it stands for those before it. SEND's latency is the target's to measure, so its
+  /// initiator need not wake up for each; for WRITE and READ the completion is the delivery, and
+  /// each has its own.
   static std::uint64_t group_of(const lab::Verbs& verbs)
   {
     return verbs.op == lab::VerbsOp::send ? std::max<std::uint64_t>(1, verbs.depth / 4) : 1;
@@ -152,11 +153,13 @@ private:
     const std::uint64_t qp = VerbsLink::qp_of(wc.wr_id);
     Queue& queue = queues_[qp];
     // Slots of messages in flight are all different, so the slot tells which of them this is.
-    const std::uint64_t ahead = (VerbsLink::slot_of(wc.wr_id) + depth_ - queue.ended % depth_) % depth_;
+    const std::uint64_t ahead =
+        (VerbsLink::slot_of(wc.wr_id) + depth_ - queue.ended % depth_) % depth_;
     for (std::uint64_t i = 0; i < ahead; ++i) succeed(qp, now, meter);
     if (wc.status == IBV_WC_SUCCESS) return succeed(qp, now, meter);
     counts_.add(wc.status);
-    if (flow.outcome == "ok") flow.outcome = failure(name_of(op_), queue.ended, queues_.size(), qp, wc.status);
+    if (flow.outcome == "ok")
+      flow.outcome = failure(name_of(op_), queue.ended, queues_.size(), qp, wc.status);
     ++queue.ended;
   }
 

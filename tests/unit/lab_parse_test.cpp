@@ -268,9 +268,8 @@ TEST(LabFuzz, PathologicalTextIsRefusedSoon)
     while (text.size() + part.size() <= bytes) text += part;
     return text;
   };
-  for (const char* part :
-       {"[", "{", "- ", "a: ", "? ", "&a ", "*a ", "\"", "'", "!", "%", "|", "- - ", "{a: ", "a:\n",
-        "\xff", "\xef\xbb\xbf", "---\n", "x,"}) {
+  for (const char* part : {"[", "{", "- ", "a: ", "? ", "&a ", "*a ", "\"", "'", "!", "%", "|",
+                           "- - ", "{a: ", "a:\n", "\xff", "\xef\xbb\xbf", "---\n", "x,"}) {
     const Parsed parsed = parse_all(repeated(part, 100'000), "long.yaml");
     EXPECT_FALSE(parsed.lab) << part;
     EXPECT_FALSE(parsed.diagnostics.empty()) << part;

@@ -1,16 +1,19 @@
-/* Preloaded into QEMU: its main loop and its vCPU thread take turns, so that instruction counting repeats.
+/* Preloaded into QEMU: its main loop and its vCPU thread take turns, so that instruction counting
+ * repeats.
  *
- * With -icount sleep=off the main loop skips idle time: once the vCPU is halted it moves the virtual clock forward to
- * the next timer (accel/tcg/icount-common.c, icount_start_warp_timer). It runs beside the vCPU thread, and that one marks
- * itself halted a moment before it has added the instructions of its last stretch to the count
- * (accel/tcg/tcg-accel-ops-rr.c: tcg_cpu_exec, then icount_process_data, both without the big lock). A main loop that
- * looks in between takes a clock that is some instructions old and jumps too far by as many nanoseconds. Which of the two
- * is first depends on the host's scheduler: the guest's clock gets a skew of host origin.
+ * With -icount sleep=off the main loop skips idle time: once the vCPU is halted it moves the
+ * virtual clock forward to the next timer (accel/tcg/icount-common.c, icount_start_warp_timer). It
+ * runs beside the vCPU thread, and that one marks itself halted a moment before it has added the
+ * instructions of its last stretch to the count (accel/tcg/tcg-accel-ops-rr.c: tcg_cpu_exec, then
+ * icount_process_data, both without the big lock). A main loop that looks in between takes a clock
+ * that is some instructions old and jumps too far by as many nanoseconds. Which of the two is first
+ * depends on the host's scheduler: the guest's clock gets a skew of host origin.
  *
- * So the main loop, when something woke it, waits here until the vCPU thread sleeps, and only then goes on. The vCPU
- * needs the main loop only when it sleeps: under instruction counting it runs due timers itself. A busy guest may not
- * sleep for long, and QEMU's own real-time timers and its monitor want to be served: after `patience` the main loop goes
- * on all the same. A vCPU that has run that long is in the middle of a stretch, not at its end.
+ * So the main loop, when something woke it, waits here until the vCPU thread sleeps, and only then
+ * goes on. The vCPU needs the main loop only when it sleeps: under instruction counting it runs due
+ * timers itself. A busy guest may not sleep for long, and QEMU's own real-time timers and its
+ * monitor want to be served: after `patience` the main loop goes on all the same. A vCPU that has
+ * run that long is in the middle of a stretch, not at its end.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -34,7 +37,8 @@ int pthread_setname_np(pthread_t thread, const char* name)
 {
   static int (*next)(pthread_t, const char*);
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "pthread_setname_np");
-  if (strstr(name, "CPU") != NULL && strstr(name, "TCG") != NULL && pthread_equal(thread, pthread_self())) {
+  if (strstr(name, "CPU") != NULL && strstr(name, "TCG") != NULL &&
+      pthread_equal(thread, pthread_self())) {
     is_vcpu = 1;
     atomic_store(&running, 1);
   }
@@ -48,7 +52,8 @@ int pthread_cond_wait(pthread_cond_t* cond, pthread_mutex_t* mutex)
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "pthread_cond_wait");
   if (!is_vcpu) return next(cond, mutex);
   atomic_store(&running, 0);
-  if (atomic_load(&waiting) != 0) syscall(SYS_futex, &running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+  if (atomic_load(&waiting) != 0)
+    syscall(SYS_futex, &running, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
   const int result = next(cond, mutex);
   atomic_store(&running, 1);
   return result;
