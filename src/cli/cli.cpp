@@ -10,7 +10,9 @@
 #include "lab/suggest.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <iostream>
 #include <span>
 #include <string_view>
@@ -115,8 +117,15 @@ int run(int argc, const char* const* argv, std::ostream& out, std::ostream& err)
 
 int main(int argc, char** argv)
 {
-  if (getpid() == 1 && engine::in_guest()) engine::guest_init();
-  return run(argc, argv, std::cout, std::cerr);
+  try {
+    if (getpid() == 1 && engine::in_guest()) engine::guest_init();
+    return run(argc, argv, std::cout, std::cerr);
+  } catch (const std::exception& e) { // exceptions are for bugs only
+    std::fputs("error: this is a bug in rdmalab: ", stderr);
+    std::fputs(e.what(), stderr);
+    std::fputs("\n", stderr);
+    return static_cast<int>(Exit::setup);
+  }
 }
 
 } // namespace rdmalab::cli

@@ -34,8 +34,7 @@ fs::path find_lab(const std::string& name)
   std::error_code error;
   if (fs::exists(name, error) || name.find('/') != std::string::npos) return name;
   for (const fs::path& folder : lab_folders()) {
-    const fs::path candidate =
-        folder / (fs::path(name).extension() == ".yaml" ? name : name + ".yaml");
+    fs::path candidate = folder / (fs::path(name).extension() == ".yaml" ? name : name + ".yaml");
     if (fs::exists(candidate, error)) return candidate;
   }
   return name;

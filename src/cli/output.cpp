@@ -24,6 +24,7 @@ Status write_files(const OutputOptions& options, const std::vector<Outcome>& out
 {
   if (!options.junit.empty()) {
     std::vector<analysis::Result> results;
+    results.reserve(outcomes.size());
     for (const Outcome& outcome : outcomes) results.push_back(outcome.result);
     TRY(write_file_atomically(options.junit, report::junit(results, options.strict)));
   }

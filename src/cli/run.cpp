@@ -11,13 +11,13 @@
 #include "plan/planner.h"
 #include "report/jsonl.h"
 
+#include <csignal>
 #include <map>
 #include <memory>
 #include <ostream>
 #include <vector>
 
 #include <CLI/CLI.hpp>
-#include <signal.h>
 
 namespace rdmalab::cli {
 namespace {

@@ -5,10 +5,10 @@
 #include "net/gc.h"
 
 #include <charconv>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 
-#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
