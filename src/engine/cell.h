@@ -28,7 +28,7 @@ struct CellServices {
 /// breaks is no Error but the flow's outcome.
 class CellRun {
 public:
-  static Result<CellRun> execute(const plan::Plan& plan, const plan::Cell& cell,
+  static Result<CellRun> execute(const plan::Plan& original, const plan::Cell& cell,
                                  CellServices services);
 
   [[nodiscard]] const record::Cell& record() const;

@@ -162,6 +162,7 @@ Result<std::vector<Library>> closure(const std::vector<fs::path>& programs)
     }
   }
   std::vector<Library> libraries;
+  libraries.reserve(found.size());
   for (const auto& [soname, path] : found) libraries.push_back({soname, path});
   return libraries;
 }

@@ -114,8 +114,9 @@ Result<std::vector<std::string>> module_order(const Kernel& kernel,
     // modules.dep lists what a module needs completely, the deepest last.
     std::vector<std::string> list{path->second};
     list.insert(list.end(), needs[path->second].begin(), needs[path->second].end());
-    for (auto it = list.rbegin(); it != list.rend(); ++it)
-      if (done.insert(*it).second) order.push_back(*it);
+    std::reverse(list.begin(), list.end());
+    for (std::string& file : list)
+      if (done.insert(file).second) order.push_back(std::move(file));
   }
   return order;
 }

@@ -11,8 +11,10 @@ namespace {
 
 // The minus flags: the guest's kernel would copy by "rep movsb", which TCG counts as one
 // instruction a byte.
-constexpr Architecture x86{"x86_64", "qemu-system-x86_64", "pc", "max,-erms,-fsrm", "ttyS0"};
-constexpr Architecture arm{"aarch64", "qemu-system-aarch64", "virt", "max", "ttyAMA0"};
+[[maybe_unused]] constexpr Architecture x86{"x86_64", "qemu-system-x86_64", "pc", "max,-erms,-fsrm",
+                                            "ttyS0"};
+[[maybe_unused]] constexpr Architecture arm{"aarch64", "qemu-system-aarch64", "virt", "max",
+                                            "ttyAMA0"};
 
 } // namespace
 
