@@ -29,7 +29,7 @@ struct Job {
   std::uint64_t first_packet_ns = 0; ///< since QEMU's start; 0: not yet
 };
 
-Result<Job> start_job(const plan::Plan& plan, size_t cell, Guest::Options options)
+Result<Job> start_job(const plan::Plan& plan, size_t cell, const Guest::Options& options)
 {
   Request request{plan};
   request.plan.cells = {plan.cells[cell]};

@@ -12,6 +12,7 @@ namespace {
 template <typename Things> std::vector<std::string> names_in(const Things& things)
 {
   std::vector<std::string> names;
+  names.reserve(things.size());
   for (const auto& thing : things) names.push_back(thing.name);
   return names;
 }

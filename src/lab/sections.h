@@ -33,7 +33,7 @@ private:
   bool trusted_ = true;
 };
 
-void read_topology(const Node& node, Topology& topology, Names& hosts, Diagnostics& out);
+void read_topology(const Node& node, Topology& topology, Names& names, Diagnostics& out);
 void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffics,
                   Diagnostics& out);
 void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out);
