@@ -16,7 +16,7 @@
  * run that long is in the middle of a stretch, not at its end.
  */
 #define _GNU_SOURCE
-#include <csignal>
+#include <signal.h>
 
 #include <dlfcn.h>
 #include <linux/futex.h>
