@@ -16,12 +16,11 @@
  * run that long is in the middle of a stretch, not at its end.
  */
 #define _GNU_SOURCE
-#include <signal.h>
-
 #include <dlfcn.h>
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/syscall.h>
