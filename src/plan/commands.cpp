@@ -65,7 +65,7 @@ std::string modules(const Plan& plan)
   std::set<std::string> wanted{"bridge", "sch_netem", "veth"};
   if (has_ifb(plan)) wanted.insert({"act_mirred", "cls_matchall", "ifb", "sch_ingress"});
   for (const lab::Traffic& traffic : plan.lab.traffic) {
-    if (traffic.kind == lab::TrafficKind::verbs)
+    if (traffic.kind != lab::TrafficKind::tcp)
       wanted.insert({"ib_uverbs", "rdma_rxe"});
     else if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic")
       wanted.insert("tcp_" + traffic.tcp.congestion);
@@ -73,10 +73,11 @@ std::string modules(const Plan& plan)
   return fmt::format("{}", fmt::join(wanted, " "));
 }
 
+/// A program may use either, so it gets both.
 bool uses_verbs(const Plan& plan)
 {
   return std::any_of(plan.lab.traffic.begin(), plan.lab.traffic.end(),
-                     [](const auto& t) { return t.kind == lab::TrafficKind::verbs; });
+                     [](const auto& t) { return t.kind != lab::TrafficKind::tcp; });
 }
 
 void write_namespaces(Script& script, const Fabric& fabric)
@@ -185,25 +186,27 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
     const HostNode& to = node_of(plan.fabric, t.to);
     if (t.kind == lab::TrafficKind::command) {
       if (!t.command.server.empty())
-        script.line("#   {}: ip netns exec {} {} &", t.name, to.netns,
-                    fill_in(t.command.server, to, from));
-      script.line("#   {}: ip netns exec {} {}", t.name, from.netns,
-                  fill_in(t.command.client, from, to));
+        script.comment(fmt::format("  {}: ip netns exec {} {} &", t.name, to.netns,
+                                   fill_in(t.command.server, to, from)));
+      script.comment(fmt::format("  {}: ip netns exec {} {}", t.name, from.netns,
+                                 fill_in(t.command.client, from, to)));
       continue;
     }
     const auto seconds = std::max<std::uint64_t>(1, plan.lab.measure.duration_ns / 1'000'000'000);
     if (t.kind == lab::TrafficKind::tcp) {
-      script.line("#   {}: ip netns exec {} iperf3 -s -1 &", t.name, to.netns);
-      script.line("#   {}: ip netns exec {} iperf3 -c {} -P {} -C {} -l {} -t {}{}", t.name,
-                  from.netns, to.ip, t.tcp.streams, t.tcp.congestion, t.message_bytes, seconds,
-                  t.tcp.nodelay ? " -N" : "");
+      script.comment(fmt::format("  {}: ip netns exec {} iperf3 -s -1 &", t.name, to.netns));
+      script.comment(fmt::format("  {}: ip netns exec {} iperf3 -c {} -P {} -C {} -l {} -t {}{}",
+                                 t.name, from.netns, to.ip, t.tcp.streams, t.tcp.congestion,
+                                 t.message_bytes, seconds, t.tcp.nodelay ? " -N" : ""));
       continue;
     }
     const std::string tool = fmt::format(
         "ib_{}_bw -m {} -s {} -t {} -q {} -u {} -D {} -F", Json(t.verbs.op).get<std::string>(),
         ib_mtu(plan.lab, t), t.message_bytes, t.verbs.depth, t.verbs.qps, t.verbs.timeout, seconds);
-    script.line("#   {}: ip netns exec {} {} -d {} &", t.name, to.netns, tool, to.rdma);
-    script.line("#   {}: ip netns exec {} {} -d {} {}", t.name, from.netns, tool, from.rdma, to.ip);
+    script.comment(
+        fmt::format("  {}: ip netns exec {} {} -d {} &", t.name, to.netns, tool, to.rdma));
+    script.comment(fmt::format("  {}: ip netns exec {} {} -d {} {}", t.name, from.netns, tool,
+                               from.rdma, to.ip));
   }
   script.line("printf 'The lab stands; press Enter to go on. '; read -r _ || true");
 }

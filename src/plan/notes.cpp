@@ -105,6 +105,7 @@ std::vector<std::string> notes(const Plan& plan)
 {
   std::vector<std::string> out;
   for (const lab::Traffic& traffic : plan.lab.traffic) {
+    if (traffic.kind == lab::TrafficKind::command) continue; // what it sends nobody knows
     note_link(plan.lab, traffic, out);
     note_window(plan.lab, traffic, out);
     note_timeout(plan.lab, traffic, out);

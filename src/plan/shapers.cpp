@@ -10,6 +10,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -20,7 +21,10 @@ namespace {
 struct Place {
   std::string host;
   bool up = false;
-  auto operator<=>(const Place&) const = default;
+  bool operator<(const Place& other) const
+  {
+    return std::tie(host, up) < std::tie(other.host, other.up);
+  }
 };
 
 Error usage(std::string attempted, std::string hint = {})
@@ -125,6 +129,10 @@ Status check_combination(const Netem& netem, const std::string& where)
                              where, units::format_time(netem.jitter_ns),
                              units::format_time(netem.delay_ns)),
                  "add a fault of kind delay, or give the link a longer one");
+  if (netem.jitter_ns > std::numeric_limits<std::int32_t>::max())
+    return usage(fmt::format("jitter {}: {} is more than netem's draw can hold, {}", where,
+                             units::format_time(netem.jitter_ns),
+                             units::format_time(std::numeric_limits<std::int32_t>::max())));
   if (netem.jitter_ns != 0 && !netem.keep_order && netem.rate_bps != 0)
     return usage(fmt::format("jitter {}: netem keeps the order of packets on a link with a rate, "
                              "so `reorder: true` would do nothing",
@@ -172,8 +180,6 @@ Result<Shaper> make_shaper(const lab::Lab& lab, const HostNode& node, bool up,
                              seen[lab::FaultKind::loss], seen[lab::FaultKind::burst_loss], where),
                  "burst-loss can lose packets in its good state too");
   TRY(check_combination(faulted, where));
-  if (faulted.jitter_ns != 0 && faulted.keep_order && faulted.rate_bps == 0)
-    faulted.rate_bps = order_keeping_rate_bps;
   set_limit(lab, shape, faulted);
   shaper.faulted = faulted;
   return shaper;

@@ -8,12 +8,6 @@
 
 namespace rdmalab::plan {
 
-/// The rate that keeps jittered packets in order on a link that has none of its own, bits/s.
-/// netem sorts its queue by departure time, before any child qdisc sees a packet, so a FIFO child
-/// keeps no order; with a rate it counts each delay from the packet before
-/// (net/sched/sch_netem.c, netem_enqueue). 100 Gb/s adds 120 ns to a 1500-byte packet.
-inline constexpr std::uint64_t order_keeping_rate_bps = 100'000'000'000;
-
 /// One netem per host port, and one per ifb where packets from a host are shaped or faulted on
 /// their own. Error (usage): faults that contradict one another or that netem can't tell apart.
 Result<std::vector<Shaper>> make_shapers(const lab::Lab& lab, const std::vector<HostNode>& hosts);

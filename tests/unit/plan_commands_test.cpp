@@ -45,6 +45,16 @@ TEST(NetemArguments, FollowTcNetem)
             "reorder 25% 50% gap 5 rate 250mbit seed 18446744073709551615");
 }
 
+TEST(NetemArguments, JitterNeedsARateToKeepOrder)
+{
+  Netem netem;
+  netem.delay_ns = 5'000'000;
+  netem.jitter_ns = 4'000'000;
+  EXPECT_EQ(netem_arguments(netem), "limit 1000 delay 5ms 4ms rate 1000tbit");
+  netem.keep_order = false;
+  EXPECT_EQ(netem_arguments(netem), "limit 1000 delay 5ms 4ms");
+}
+
 TEST(NetemArguments, GilbertElliottInTcsOrder)
 {
   Netem netem;
@@ -88,6 +98,9 @@ TEST(ShellScript, FreeTextStaysInComments)
   lab::Lab lab = test::two_hosts();
   lab.hypothesis = "first\nrm -rf /important\n";
   EXPECT_THAT(script(lab), HasSubstr("\n# first\n# rm -rf /important\n"));
+  lab.traffic[0].kind = lab::TrafficKind::command; // a program's line may have breaks, too
+  lab.traffic[0].command.client = "echo {rdma}\nreboot";
+  EXPECT_THAT(script(lab), HasSubstr("rl-client echo rxe0\n# reboot\n"));
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 /// Plans and their equivalent commands, byte for byte as in tests/golden/plan: of every lab in
 /// labs/ and of labs built here. RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
-#include "base/json.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "lab/parse.h"
 #include "plan/commands.h"
 #include "plan/planner.h"

@@ -268,19 +268,18 @@ TEST(Shapers, RefusesWhatNetemWouldNotDo)
   EXPECT_THAT(refusal(lab), HasSubstr("keeps the order"));
 }
 
-TEST(Shapers, JitterKeepsOrderByARate)
+TEST(Shapers, JitterKeepsOrderUnlessToldOtherwise)
 {
   lab::Lab lab = two_hosts();
   lab.topology.hosts[1].down.rate_bps = 0;
   lab.faults = {fault(FaultKind::jitter)};
   lab.faults[0].jitter_ns = 10'000;
-  Netem netem = shaper(planned(lab), "server", false)->faulted;
-  EXPECT_TRUE(netem.keep_order);
-  EXPECT_EQ(netem.rate_bps, order_keeping_rate_bps);
+  EXPECT_TRUE(shaper(planned(lab), "server", false)->faulted.keep_order);
   lab.faults[0].reorder = true;
-  netem = shaper(planned(lab), "server", false)->faulted;
-  EXPECT_FALSE(netem.keep_order);
-  EXPECT_EQ(netem.rate_bps, 0U);
+  EXPECT_FALSE(shaper(planned(lab), "server", false)->faulted.keep_order);
+  lab.topology.hosts[1].down.delay_ns = 10'000'000'000;
+  lab.faults[0].jitter_ns = 3'000'000'000;
+  EXPECT_THAT(refusal(lab), HasSubstr("3s is more than netem's draw can hold"));
 }
 
 TEST(QueueLimit, HoldsTheLinkAndTheSenders)

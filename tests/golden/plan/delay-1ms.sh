@@ -4,7 +4,7 @@
 # Needs root, iproute2 6.6 (netem's seed) and ethtool. Best tried in a virtual machine.
 # Soft-RoCE works in network namespaces from kernel 7.1 on.
 set -eu
-modprobe -a bridge ib_uverbs rdma_rxe sch_netem tcp_cubic veth
+modprobe -a bridge ib_uverbs rdma_rxe sch_netem veth
 # Each QP may have 64 packets in a receiver's backlog; an overflow there kills it.
 sysctl -qw net.core.netdev_max_backlog=100000
 
