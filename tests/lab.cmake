@@ -1,4 +1,5 @@
 rdmalab_test(units_test ROOMS base)
+rdmalab_test(lab_command_line_test ROOMS lab)
 rdmalab_test(lab_quantity_test ROOMS lab)
 rdmalab_test(lab_expression_test ROOMS lab)
 rdmalab_test(lab_parse_test ROOMS lab)

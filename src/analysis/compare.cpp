@@ -12,7 +12,7 @@ namespace {
 
 Error refusal(std::string text, std::string hint)
 {
-  return {Exit::usage, "compare: " + std::move(text), 0, std::move(hint), {}};
+  return usage_error("compare: " + std::move(text), std::move(hint));
 }
 
 std::optional<double> as_double(std::optional<std::uint64_t> value)

@@ -11,4 +11,9 @@ Result<Json> parse_json(std::string_view text, const std::string& what)
   }
 }
 
+std::string to_text(const Json& json, int indent)
+{
+  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
+
 } // namespace rdmalab

@@ -14,6 +14,10 @@ namespace rdmalab {
 /// Parses JSON text; `what` names it in the error.
 Result<Json> parse_json(std::string_view text, const std::string& what);
 
+/// JSON as text, on one line or indented. What is no UTF-8 (a kernel's log line, a program's
+/// output) becomes U+FFFD, and a figure that is no number null: dump() alone would throw.
+std::string to_text(const Json& json, int indent = -1);
+
 /// Converts JSON to a value; a wrong type is an Error that names `what`, not an exception.
 template <typename T> Result<T> from_json_value(const Json& json, const std::string& what)
 {

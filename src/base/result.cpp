@@ -22,4 +22,9 @@ Error system_error(int number, std::string attempted, Exit exit, std::string hin
   return {exit, std::move(attempted), number, std::move(hint), {}};
 }
 
+Error usage_error(std::string attempted, std::string hint)
+{
+  return {Exit::usage, std::move(attempted), 0, std::move(hint), {}};
+}
+
 } // namespace rdmalab

@@ -42,6 +42,9 @@ struct Error {
 [[nodiscard]] Error system_error(int number, std::string attempted, Exit exit = Exit::setup,
                                  std::string hint = {});
 
+/// An Error of what the person wrote: the command line or a lab.
+[[nodiscard]] Error usage_error(std::string attempted, std::string hint = {});
+
 /// A value or an Error. Reading the one that isn't there is a bug and asserts.
 template <typename T> class [[nodiscard]] Result {
 public:

@@ -14,13 +14,13 @@
 namespace rdmalab::cli {
 namespace {
 
-struct Options {
+struct CompareOptions {
   std::string before;
   std::string after;
   bool strict = false;
 };
 
-Result<Exit> compare_two(Context& context, const Options& options)
+Result<Exit> compare_two(Context& context, const CompareOptions& options)
 {
   TRY_ASSIGN(const analysis::Result before, read_result(options.before));
   TRY_ASSIGN(const analysis::Result after, read_result(options.after));
@@ -40,7 +40,7 @@ Result<Exit> compare_two(Context& context, const Options& options)
 void add_compare(CLI::App& app, Context& context)
 {
   CLI::App* command = app.add_subcommand("compare", "Tell whether a newer run lost throughput");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   command->add_option("BEFORE", options->before, "A stored Record, or what run --json printed")
       ->required();
   command->add_option("AFTER", options->after, "The same of a newer run")->required();

@@ -30,7 +30,7 @@ Json error_json(const Error& error)
 void print_json(Context& context, const Json& json)
 {
   // A file name need not be UTF-8, JSON must be.
-  context.out << json.dump(2, ' ', false, Json::error_handler_t::replace) << '\n';
+  context.out << to_text(json, 2) << '\n';
 }
 
 report::Style stdout_style(const Context& context)
@@ -40,11 +40,6 @@ report::Style stdout_style(const Context& context)
   const bool known = terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0;
   return report::style_of(terminal, known ? size.ws_col : 0,
                           [](const char* name) -> const char* { return std::getenv(name); });
-}
-
-Error usage_error(std::string attempted, std::string hint)
-{
-  return {Exit::usage, std::move(attempted), 0, std::move(hint), {}};
 }
 
 } // namespace rdmalab::cli

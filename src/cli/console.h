@@ -21,7 +21,4 @@ void print_json(Context& context, const Json& json);
 /// How text on stdout may look: colours only on a terminal.
 report::Style stdout_style(const Context& context);
 
-/// An Error of exit code 2.
-Error usage_error(std::string attempted, std::string hint = {});
-
 } // namespace rdmalab::cli

@@ -19,7 +19,7 @@
 namespace rdmalab::cli {
 namespace {
 
-struct Options {
+struct PlanOptions {
   std::string file;
   bool tc = false;
 };
@@ -57,7 +57,7 @@ void print_cells(std::ostream& out, const plan::Plan& plan)
     out << fmt::format("  {:<28} seed {}\n", cell.id, cell.seed);
 }
 
-Result<Exit> show_plan(Context& context, const Options& options)
+Result<Exit> show_plan(Context& context, const PlanOptions& options)
 {
   const std::filesystem::path file = find_lab(options.file);
   TRY_ASSIGN(const lab::Lab lab, lab::load_file(file));
@@ -95,7 +95,7 @@ Result<Exit> show_plan(Context& context, const Options& options)
 void add_plan(CLI::App& app, Context& context)
 {
   CLI::App* command = app.add_subcommand("plan", "Say what a run would do, without doing it");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<PlanOptions>();
   command->add_option("FILE", options->file, "A lab file, or the name of a lab that comes along")
       ->required();
   command->add_flag(

@@ -11,12 +11,12 @@
 namespace rdmalab::cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> files;
   OutputOptions output;
 };
 
-Result<Exit> report_again(Context& context, const Options& options)
+Result<Exit> report_again(Context& context, const ReportOptions& options)
 {
   TRY(check_output_options(context, options.output, options.files.size()));
   std::vector<Outcome> outcomes;
@@ -34,7 +34,7 @@ void add_report(CLI::App& app, Context& context)
 {
   CLI::App* command =
       app.add_subcommand("report", "Analyse stored Records again and print any output");
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   command->add_option("RECORD", options->files, "Files that `run --record FILE` stored")
       ->required();
   add_output_options(*command, options->output);

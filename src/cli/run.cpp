@@ -70,14 +70,6 @@ Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptio
   return Outcome{std::move(record), std::move(result)};
 }
 
-Status write_records(const std::string& file, const std::vector<Outcome>& outcomes)
-{
-  if (file.empty()) return {};
-  if (outcomes.size() == 1)
-    return write_file_atomically(file, Json(outcomes.front().record).dump() + "\n");
-  return Error{Exit::usage, "--record takes one lab", 0, "run the labs one by one", {}};
-}
-
 Result<Exit> run(Context& context, RunOptions& options)
 {
   options.engine.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
@@ -95,10 +87,18 @@ Result<Exit> run(Context& context, RunOptions& options)
   catch_interrupts();
   std::vector<Outcome> outcomes;
   for (const plan::Plan& plan : plans) {
-    TRY_ASSIGN(Outcome outcome, run_lab(context, plan, options));
-    outcomes.push_back(std::move(outcome));
+    auto outcome = run_lab(context, plan, options);
+    if (!outcome) {
+      // What was measured before is not lost with it; --json has room for one document, the
+      // error's.
+      if (!outcomes.empty() && !context.json)
+        (void)write_outputs(context, options.output, outcomes, options.output.jsonl);
+      return std::move(outcome).error();
+    }
+    outcomes.push_back(std::move(outcome).value());
   }
-  TRY(write_records(options.record, outcomes));
+  if (!options.record.empty())
+    TRY(write_file_atomically(options.record, to_text(outcomes.front().record) + "\n"));
   return write_outputs(context, options.output, outcomes, options.output.jsonl);
 }
 

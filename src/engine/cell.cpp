@@ -13,8 +13,7 @@
 namespace rdmalab::engine {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
-constexpr std::uint64_t ready_timeout_ns = 30 * second;
+constexpr std::uint64_t ready_timeout_ns = 30 * second_ns;
 /// From the schedule to the first message: all endpoints have it by then.
 constexpr std::uint64_t lead_ns = 2'000'000;
 constexpr std::uint16_t first_port = 18515;
@@ -193,6 +192,11 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   record.repeat = cell.repeat;
   record.seed = cell.seed;
 
+  const std::uint64_t deadline = monotonic_ns() + plan.lab.timeout_ns;
+  const auto at_most = [deadline](std::uint64_t ns) { // that much, or what the lab's limit leaves
+    const std::uint64_t now = monotonic_ns();
+    return now >= deadline ? std::uint64_t{0} : std::min(ns, deadline - now);
+  };
   TRY_ASSIGN(KernelLog log, KernelLog::open());
   TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric)));
   net::Fabric& fabric = *state->fabric;
@@ -219,8 +223,8 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   accounts.push_back({"fabric", fabric.fabric_inode(), {}, {}});
 
   for (Pair& pair : state->pairs) {
-    TRY(pair.target.wait_ready(ready_timeout_ns));
-    TRY(pair.initiator.wait_ready(ready_timeout_ns));
+    TRY(pair.target.wait_ready(at_most(ready_timeout_ns)));
+    TRY(pair.initiator.wait_ready(at_most(ready_timeout_ns)));
   }
   if (!services.ledger) {
     TRY_ASSIGN(services.ledger, measure::CpuLedger::load(true));
@@ -236,6 +240,12 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   schedule.start_ns = monotonic_ns() + lead_ns;
   schedule.window_begin_ns = schedule.start_ns + measure.warmup_ns;
   schedule.window_end_ns = schedule.window_begin_ns + measure.duration_ns;
+  if (schedule.window_end_ns > deadline)
+    return Error{Exit::timeout,
+                 "measure within the lab's timeout",
+                 0,
+                 "raise timeout, or shorten warmup and duration",
+                 {}};
   for (Pair& pair : state->pairs) {
     TRY(pair.target.start(schedule));
     TRY(pair.initiator.start(schedule));
@@ -250,9 +260,9 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   fill_in(record, plan, begin, end);
 
   for (size_t i = 0; i < state->pairs.size(); ++i) {
-    const std::uint64_t budget = traffic::drain_budget_ns(*traffics[i]) + 5 * second;
-    TRY_ASSIGN(const record::Flow initiator, state->pairs[i].initiator.report(budget));
-    TRY_ASSIGN(const record::Flow target, state->pairs[i].target.report(budget));
+    const std::uint64_t budget = traffic::drain_budget_ns(*traffics[i]) + 5 * second_ns;
+    TRY_ASSIGN(const record::Flow initiator, state->pairs[i].initiator.report(at_most(budget)));
+    TRY_ASSIGN(const record::Flow target, state->pairs[i].target.report(at_most(budget)));
     record.flows.push_back(traffic::merge(initiator, target));
   }
   TRY(fill_in_impairments(record, fabric, applied));

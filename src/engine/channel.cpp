@@ -1,11 +1,9 @@
 #include "engine/channel.h"
 
-#include "base/file.h"
+#include "engine/pci.h"
 
 #include <cstring>
-#include <filesystem>
 
-#include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -36,18 +34,10 @@ Result<Channel> Channel::create()
 
 Result<Channel> Channel::open_guest()
 {
-  // ivshmem: vendor 1af4, device 1110; its shared memory is BAR 2 (QEMU,
-  // docs/specs/ivshmem-spec.rst).
-  for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/pci/devices")) {
-    TRY_ASSIGN(const std::string vendor, read_file(entry.path() / "vendor"));
-    TRY_ASSIGN(const std::string device, read_file(entry.path() / "device"));
-    if (!vendor.starts_with("0x1af4") || !device.starts_with("0x1110")) continue;
-    TRY(write_file(entry.path() / "enable", "1"));
-    TRY_ASSIGN(Fd fd, open_file(entry.path() / "resource2", O_RDWR));
-    TRY_ASSIGN(std::byte * memory, map(fd.get(), "the host's channel"));
-    return Channel(std::move(fd), memory);
-  }
-  return Error{Exit::guest, "find the host's channel: no ivshmem device", 0, {}, {}};
+  // ivshmem; its shared memory is BAR 2 (QEMU, docs/specs/ivshmem-spec.rst).
+  TRY_ASSIGN(Fd fd, open_pci_bar(0x1af4, 0x1110, 2));
+  TRY_ASSIGN(std::byte * memory, map(fd.get(), "the host's channel"));
+  return Channel(std::move(fd), memory);
 }
 
 Channel::Channel(Channel&& other) noexcept

@@ -1,8 +1,6 @@
 #include "engine/doctor.h"
 
 #include "base/json.h"
-#include "engine/engine.h"
-#include "engine/host_engine.h"
 #include "engine/image.h"
 #include "engine/kernel.h"
 #include "engine/machine.h"
@@ -109,11 +107,10 @@ Diagnosis diagnose()
     d.vm.push_back({"KVM (wanted)", d.vm_real, why,
                     d.vm_real ? "" : "not needed: the virtual clock works without it"});
   }
-  auto choice = choose({});
-  d.choice = !choice
-                 ? "nothing: " + choice.error().message()
-                 : std::string(choice->engine == EngineKind::host ? "host engine" : "vm engine") +
-                       (choice->clock == ClockKind::virtual_ ? ", virtual clock" : ", real clock");
+  d.choice = d.host_engine  ? "host engine, real clock"
+             : d.vm_real    ? "vm engine, real clock"
+             : d.vm_virtual ? "vm engine, virtual clock"
+                            : "nothing: see above";
   return d;
 }
 

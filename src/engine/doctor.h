@@ -21,7 +21,7 @@ struct Diagnosis {
   bool host_engine = false;
   bool vm_real = false;
   bool vm_virtual = false;
-  std::string choice; ///< what `run` would take, and why
+  std::string choice; ///< what `run` would take
   std::vector<Check> host;
   std::vector<Check> vm;
 };

@@ -16,11 +16,10 @@
 namespace rdmalab::engine {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
 /// QEMU has no event for "the incoming state is complete" without a capability; its monitor is
 /// asked instead.
 constexpr std::uint64_t poll_ns = 2'000'000;
-constexpr std::uint64_t monitor_timeout_ns = 120 * second;
+constexpr std::uint64_t monitor_timeout_ns = 120 * second_ns;
 
 void pause_ns(std::uint64_t ns)
 {

@@ -5,8 +5,8 @@
 #include "engine/cell.h"
 #include "engine/channel.h"
 #include "engine/message.h"
+#include "engine/pci.h"
 
-#include <filesystem>
 #include <sstream>
 
 #include <fcntl.h>
@@ -67,19 +67,12 @@ Status prepare()
 /// one that was given the state.
 Status stop_machine()
 {
-  for (const auto& entry : std::filesystem::directory_iterator("/sys/bus/pci/devices")) {
-    TRY_ASSIGN(const std::string vendor, read_file(entry.path() / "vendor"));
-    TRY_ASSIGN(const std::string device, read_file(entry.path() / "device"));
-    if (!vendor.starts_with("0x1b36") || !device.starts_with("0x0011")) continue;
-    TRY(write_file(entry.path() / "enable", "1"));
-    TRY_ASSIGN(const Fd fd, open_file(entry.path() / "resource0", O_RDWR));
-    void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
-    if (memory == MAP_FAILED) return system_error("map the pvpanic device", Exit::guest);
-    *static_cast<volatile std::uint8_t*>(memory) = 1;
-    ::munmap(memory, 4096);
-    return {};
-  }
-  return Error{Exit::guest, "find the pvpanic device", 0, {}, {}};
+  TRY_ASSIGN(const Fd fd, open_pci_bar(0x1b36, 0x0011, 0));
+  void* memory = ::mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
+  if (memory == MAP_FAILED) return system_error("map the pvpanic device", Exit::guest);
+  *static_cast<volatile std::uint8_t*>(memory) = 1;
+  ::munmap(memory, 4096);
+  return {};
 }
 
 /// Keeps the processor busy for a while after the resume. Only once QEMU's main loop has gone back

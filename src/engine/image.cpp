@@ -7,6 +7,7 @@
 #include "engine/elf.h"
 
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include <spdlog/fmt/fmt.h>
@@ -63,6 +64,25 @@ Result<fs::path> find_program(const std::string& name)
                {}};
 }
 
+/// Files that a lab carries along lie side by side in the guest, so no two may have one name.
+Result<std::vector<fs::path>> find_files(const std::vector<std::string>& files)
+{
+  std::vector<fs::path> found;
+  std::set<fs::path> names;
+  for (const std::string& file : files) {
+    const fs::path path = fs::absolute(file);
+    std::error_code ignored;
+    if (!fs::is_regular_file(path, ignored))
+      return usage_error("find file " + file + ", which a traffic of kind command reads",
+                         "paths are relative to the folder that rdmalab runs in");
+    if (!names.insert(path.filename()).second)
+      return usage_error("carry " + file + " along: another file has its name",
+                         "in the guest they lie in one folder, /files");
+    found.push_back(path);
+  }
+  return found;
+}
+
 } // namespace
 
 Result<ImageInputs> image_inputs(const Kernel& kernel, const ImageExtras& extras)
@@ -76,20 +96,20 @@ Result<ImageInputs> image_inputs(const Kernel& kernel, const ImageExtras& extras
   TRY_ASSIGN(const auto own, closure({inputs.program}));
   TRY_ASSIGN(const fs::path provider, verbs_provider(own));
   inputs.programs = {inputs.program, provider};
-  inputs.files.assign(extras.files.begin(), extras.files.end());
+  TRY_ASSIGN(inputs.files, find_files(extras.files));
   for (const std::string& command : extras.programs) {
     TRY_ASSIGN(fs::path path, find_program(command));
     inputs.commands.push_back(path);
     inputs.programs.push_back(std::move(path));
   }
+  TRY_ASSIGN(inputs.libraries, closure(inputs.programs));
   return inputs;
 }
 
 Result<std::string> image_key(const ImageInputs& inputs)
 {
   std::vector<fs::path> files = inputs.programs;
-  TRY_ASSIGN(const auto libraries, closure(inputs.programs));
-  for (const Library& library : libraries) files.push_back(library.path);
+  for (const Library& library : inputs.libraries) files.push_back(library.path);
   files.insert(files.end(), inputs.files.begin(), inputs.files.end());
   files.push_back(inputs.kernel.image());
   for (const std::string& module : inputs.modules)
@@ -115,28 +135,28 @@ Result<std::string> build_image(const ImageInputs& inputs)
                              "tmp", "run", "etc/libibverbs.d"})
     archive.add_folder(folder);
 
-  const auto add = [&archive](const std::string& path, const fs::path& from,
-                              unsigned mode) -> Status {
+  const auto add_program = [&archive](const std::string& path, const fs::path& from) -> Status {
     TRY_ASSIGN(std::string content, read_file(from));
-    archive.add_file(path, loadable_part(std::move(content)), mode);
+    archive.add_file(path, loadable_part(std::move(content)), 0755);
     return {};
   };
 
-  TRY(add("init", inputs.program, 0755));
-  TRY_ASSIGN(const auto libraries, closure(inputs.programs));
-  for (const Library& library : libraries) {
+  TRY(add_program("init", inputs.program));
+  for (const Library& library : inputs.libraries) {
     // A soname goes where it was found; the interpreter where the programs name it.
     const fs::path place =
         library.soname.starts_with('/') ? fs::path(library.soname) : library.path;
-    TRY(add(archive_path(place), library.path, 0755));
+    TRY(add_program(archive_path(place), library.path));
   }
   for (const fs::path& program : inputs.programs)
-    if (program != inputs.program) TRY(add(archive_path(program), program, 0755));
+    if (program != inputs.program) TRY(add_program(archive_path(program), program));
   // A command may lie anywhere on this machine, also where the guest mounts something over it.
   for (const fs::path& command : inputs.commands)
-    TRY(add("usr/bin/" + command.filename().string(), command, 0755));
-  for (const fs::path& file : inputs.files)
-    TRY(add("files/" + file.filename().string(), file, 0644));
+    TRY(add_program("usr/bin/" + command.filename().string(), command));
+  for (const fs::path& file : inputs.files) { // as they are, whatever they are
+    TRY_ASSIGN(std::string content, read_file(file));
+    archive.add_file("files/" + file.filename().string(), std::move(content));
+  }
   archive.add_file("etc/libibverbs.d/rxe.driver", "driver rxe\n");
 
   std::string list;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/result.h"
+#include "engine/elf.h"
 #include "engine/kernel.h"
 
 #include <filesystem>
@@ -18,7 +19,8 @@ struct ImageInputs {
   std::vector<std::filesystem::path> files;    ///< put into /files
   std::vector<std::filesystem::path> commands; ///< put into /usr/bin
   std::vector<std::filesystem::path>
-      programs; ///< whose libraries come along: rdmalab, the provider
+      programs;                   ///< whose libraries come along: rdmalab, the provider
+  std::vector<Library> libraries; ///< of all programs
 };
 
 /// What labs of kind command bring along.

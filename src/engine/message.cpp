@@ -8,7 +8,7 @@ RDMALAB_JSON(Request, plan)
 
 std::string encode(const Request& request)
 {
-  return Json(request).dump();
+  return to_text(request);
 }
 
 Result<Request> decode_request(const std::string& text)
@@ -19,15 +19,14 @@ Result<Request> decode_request(const std::string& text)
 
 std::string encode(const Result<record::Cell>& response)
 {
-  if (response) return Json{{"cell", *response}}.dump();
+  if (response) return to_text(Json{{"cell", *response}});
   const Error& e = response.error();
-  return Json{{"error",
-               {{"exit", static_cast<int>(e.exit)},
-                {"attempted", e.attempted},
-                {"number", e.number},
-                {"hint", e.hint},
-                {"where", e.where}}}}
-      .dump();
+  return to_text(Json{{"error",
+                       {{"exit", static_cast<int>(e.exit)},
+                        {"attempted", e.attempted},
+                        {"number", e.number},
+                        {"hint", e.hint},
+                        {"where", e.where}}}});
 }
 
 Result<record::Cell> decode_response(const std::string& text)

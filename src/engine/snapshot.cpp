@@ -29,9 +29,9 @@ Result<Fd> lock(const fs::path& path)
   return fd;
 }
 
-/// Each image with its snapshot is 200 MB; the oldest go. A few are kept for labs that carry
-/// programs along.
-void remove_oldest(const fs::path& folder, const fs::path& keep)
+/// Each image with its snapshot is 200 MB; those not used for longest go. A few are kept for labs
+/// that carry programs along.
+void remove_unused(const fs::path& folder, const fs::path& keep)
 {
   constexpr size_t most = 4;
   std::error_code ignored;
@@ -98,13 +98,15 @@ Result<GuestImage> guest_image(bool with_snapshot, const ImageExtras& extras,
     if (!fs::exists(image.files.initrd, error)) {
       say("building the guest image (kernel " + kernel.release + ")");
       TRY(make_files(inputs, folder));
-      remove_oldest(top, folder);
+      remove_unused(top, folder);
     }
     if (with_snapshot && !fs::exists(folder / "snapshot.digest", error)) {
       say("booting a guest once, for its snapshot");
       TRY(make_snapshot(image.files, folder));
     }
   }
+  // Says "used now" to remove_unused(); in a container the cache may be read-only.
+  fs::last_write_time(folder, fs::file_time_type::clock::now(), error);
   if (with_snapshot) {
     image.snapshot = folder / "snapshot";
     TRY_ASSIGN(image.snapshot_digest, read_file(folder / "snapshot.digest"));

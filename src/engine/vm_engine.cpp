@@ -4,6 +4,7 @@
 #include "base/version.h"
 #include "engine/message.h"
 #include "engine/snapshot.h"
+#include "lab/command_line.h"
 
 #include <algorithm>
 #include <map>
@@ -17,10 +18,9 @@
 namespace rdmalab::engine {
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
 constexpr std::uint64_t look_every_ns = 2'000'000;
-constexpr std::uint64_t default_timeout_ns = 600 * second;
-constexpr std::uint64_t kvm_timeout_ns = 10 * second;
+constexpr std::uint64_t default_timeout_ns = 600 * second_ns;
+constexpr std::uint64_t kvm_timeout_ns = 10 * second_ns;
 
 /// A guest at work on one cell.
 struct Job {
@@ -68,7 +68,8 @@ ImageExtras extras_of(const plan::Plan& plan)
   std::set<std::string> files;
   for (const lab::Traffic& traffic : plan.lab.traffic) {
     for (const std::string& line : {traffic.command.client, traffic.command.server})
-      if (!line.empty()) programs.insert(line.substr(0, line.find(' ')));
+      if (const auto words = lab::command_words(line, {}); !words.empty())
+        programs.insert(words.front());
     files.insert(traffic.command.files.begin(), traffic.command.files.end());
   }
   return {{programs.begin(), programs.end()}, {files.begin(), files.end()}};

@@ -13,7 +13,7 @@
 namespace rdmalab::lab {
 namespace {
 
-constexpr std::size_t max_depth = 32;
+constexpr std::size_t max_nesting = 32;
 constexpr std::size_t budget = 20'000;
 
 /// One a node, and one more for every hundred bytes of text: aliases multiply both.
@@ -56,7 +56,7 @@ public:
     if (found == anchors_.end()) return stop(mark, "an alias that stands inside what it names");
     spent_ += found->second.cost;
     if (spent_ > budget) return stop(mark, too_many());
-    if (open_.size() + found->second.depth > max_depth) return stop(mark, too_deep());
+    if (open_.size() + found->second.depth > max_nesting) return stop(mark, too_deep());
     add(found->second.node);
   }
 
@@ -111,7 +111,7 @@ private:
   static std::string too_many() { return fmt::format("more than {} values in one file", budget); }
   static std::string too_deep()
   {
-    return fmt::format("nested more than {} levels deep", max_depth);
+    return fmt::format("nested more than {} levels deep", max_nesting);
   }
 
   void stop(const YAML::Mark& mark, std::string message)
@@ -133,7 +133,7 @@ private:
   void start(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor, Node::Kind kind)
   {
     check_tag(mark, tag);
-    if (open_.size() >= max_depth) stop(mark, too_deep());
+    if (open_.size() >= max_nesting) stop(mark, too_deep());
     if (++spent_ > budget) stop(mark, too_many());
     if (stopped_) return;
     open_.push_back({at(mark, kind), anchor});

@@ -15,7 +15,7 @@ namespace rdmalab::lab {
 namespace {
 
 constexpr std::size_t max_text = 1000;
-constexpr int max_depth = 50; // of parentheses; the parser recurses
+constexpr int max_operations = 50; // of parentheses; the parser recurses
 
 bool is_digit(char c)
 {
@@ -227,8 +227,8 @@ private:
 
   bool binary(Expr& left, Expr::Kind kind, std::size_t place)
   {
-    if (++operations_ > max_depth)
-      return fail(place, fmt::format("more than {} operations", max_depth));
+    if (++operations_ > max_operations)
+      return fail(place, fmt::format("more than {} operations", max_operations));
     const bool additive = kind == Expr::Kind::add || kind == Expr::Kind::subtract;
     Expr right;
     if (!(additive ? term(right) : atom(right))) return false;
@@ -274,8 +274,8 @@ private:
   bool parenthesis(Expr& out)
   {
     const std::size_t open = at_++;
-    if (++depth_ > max_depth)
-      return fail(open, fmt::format("more than {} parentheses deep", max_depth));
+    if (++depth_ > max_operations)
+      return fail(open, fmt::format("more than {} parentheses deep", max_operations));
     if (!sum(out)) return false;
     if (!accept(')')) return fail(at_, fmt::format("expected ) and not {}", found()));
     --depth_;

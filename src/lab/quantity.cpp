@@ -11,16 +11,16 @@
 namespace rdmalab::lab {
 namespace {
 
-using Names = std::vector<std::string>;
+using UnitNames = std::vector<std::string>;
 
 /// As base/units.h has them; quantity_test proves that each of them parses.
-const Names& units_of(Type type)
+const UnitNames& units_of(Type type)
 {
-  static const Names time{"s", "ms", "us", "ns"};
-  static const Names bytes{"GiB", "MiB", "KiB", "GB", "MB", "KB", "B"};
-  static const Names rate{"gbit", "mbit", "kbit", "bit", "Gb/s", "Mb/s", "kb/s", "b/s"};
-  static const Names share{"%", "ppm"};
-  static const Names none;
+  static const UnitNames time{"s", "ms", "us", "ns"};
+  static const UnitNames bytes{"GiB", "MiB", "KiB", "GB", "MB", "KB", "B"};
+  static const UnitNames rate{"gbit", "mbit", "kbit", "bit", "Gb/s", "Mb/s", "kb/s", "b/s"};
+  static const UnitNames share{"%", "ppm"};
+  static const UnitNames none;
   switch (type) {
   case Type::time:
     return time;
@@ -120,7 +120,7 @@ std::variant<std::uint64_t, QuantityError> parse_quantity(Type type, std::string
 
   std::string_view unit = text.substr(digits_end);
   while (!unit.empty() && unit.front() == ' ') unit.remove_prefix(1);
-  const Names& known = units_of(type);
+  const UnitNames& known = units_of(type);
   if (std::find(known.begin(), known.end(), unit) == known.end())
     return QuantityError{
         fmt::format("{}: unknown unit \"{}\"{}", text, unit, did_you_mean(unit, known)), allowed};

@@ -1,12 +1,22 @@
 #include "net/message.h"
 
-#include <stdexcept>
+#include <cstdlib>
+
+#include <spdlog/spdlog.h>
 
 namespace rdmalab::net {
 
 namespace {
 
 constexpr std::size_t attribute_header = 4;
+
+/// More than a page of attributes, or no memory for it. No exception: destructors send messages,
+/// too.
+[[noreturn]] void overflow()
+{
+  spdlog::critical("a netlink message does not fit into its buffer");
+  std::abort();
+}
 
 std::size_t aligned(std::size_t size)
 {
@@ -24,22 +34,20 @@ Message::Message(int type, int flags) : message_(nlmsg_alloc())
 {
   const bool dump = (flags & NLM_F_DUMP) == NLM_F_DUMP;
   const int all = NLM_F_REQUEST | (dump ? 0 : NLM_F_ACK) | flags;
-  if (!message_ || nlmsg_put(message_.get(), 0, 0, type, 0, all) == nullptr)
-    throw std::length_error("netlink message");
+  if (!message_ || nlmsg_put(message_.get(), 0, 0, type, 0, all) == nullptr) overflow();
 }
 
 Message& Message::append(Bytes bytes)
 {
   if (nlmsg_append(message_.get(), const_cast<std::byte*>(bytes.data()), bytes.size(),
                    NLMSG_ALIGNTO) < 0)
-    throw std::length_error("netlink message");
+    overflow();
   return *this;
 }
 
 Message& Message::put_bytes(int type, Bytes value)
 {
-  if (nla_put(message_.get(), type, static_cast<int>(value.size()), value.data()) < 0)
-    throw std::length_error("netlink attribute");
+  if (nla_put(message_.get(), type, static_cast<int>(value.size()), value.data()) < 0) overflow();
   return *this;
 }
 

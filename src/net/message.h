@@ -18,7 +18,7 @@ namespace rdmalab::net {
 
 using Bytes = std::span<const std::byte>;
 
-/// A netlink request under construction. Running out of room is a bug and throws std::length_error.
+/// A netlink request under construction. Running out of room is a bug and aborts.
 class Message {
 public:
   /// NLM_F_REQUEST and NLM_F_ACK are always set, NLM_F_ACK not on a dump (its end is NLMSG_DONE).

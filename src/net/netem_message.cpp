@@ -17,7 +17,7 @@ namespace {
 constexpr int attribute_prng_seed = 14;
 static_assert(attribute_prng_seed == TCA_NETEM_SLOT_DIST + 1);
 
-constexpr std::uint64_t all = 1'000'000; // ppm
+constexpr std::uint64_t whole = 1'000'000; // ppm
 
 std::uint64_t bytes_per_second(const Netem& netem)
 {
@@ -58,7 +58,7 @@ Status check(const Netem& wanted)
                                     wanted.corrupt_ppm,     wanted.corrupt_correlation_ppm,
                                     wanted.reorder_ppm,     wanted.reorder_correlation_ppm};
   for (const std::uint64_t ppm : probabilities)
-    if (ppm > all) return refuse(fmt::format("a probability of {} ppm", ppm));
+    if (ppm > whole) return refuse(fmt::format("a probability of {} ppm", ppm));
   if (wanted.delay_ns > INT64_MAX) return refuse(fmt::format("a delay of {} ns", wanted.delay_ns));
   if (wanted.jitter_ns > INT_MAX)
     return refuse(fmt::format("a jitter of {} ns, above {}", wanted.jitter_ns, INT_MAX));

@@ -33,7 +33,7 @@ constexpr std::uint64_t kill_patience_ns = 2'000'000'000;
 constexpr const char* kernel_remedy =
     "use a kernel with this feature, or the vm engine, which brings its own";
 
-const Capability all[] = {
+const Capability questions[] = {
     {"network namespaces", true, false, {}, "run as root (CAP_SYS_ADMIN and CAP_NET_ADMIN)"},
     {"veth between namespaces", true, false, {}, "load the module veth"},
     {"bridge", true, false, {}, "load the module bridge"},
@@ -170,14 +170,14 @@ Status try_rxe_socket(Scratch& scratch)
 constexpr Status (*attempts[])(Scratch&) = {try_namespaces, try_veth, try_bridge,
                                             try_netem,      try_seed, try_counts,
                                             try_ifb,        try_rxe,  try_rxe_socket};
-static_assert(std::size(attempts) == std::size(all));
+static_assert(std::size(attempts) == std::size(questions));
 
 /// In the child: a line of JSON for each capability as soon as it is known.
 void report_all(int out)
 {
   Scratch scratch;
-  for (std::size_t i = 0; i < std::size(all); ++i) {
-    Capability capability = all[i];
+  for (std::size_t i = 0; i < std::size(questions); ++i) {
+    Capability capability = questions[i];
     const Status status = attempts[i](scratch);
     capability.ok = status.ok();
     if (status)
@@ -227,7 +227,7 @@ std::string run_child()
   }
   out.reset();
   std::string text = read_until(in.get(), monotonic_ns() + patience_ns);
-  if (std::count(text.begin(), text.end(), '\n') < static_cast<long>(std::size(all)))
+  if (std::count(text.begin(), text.end(), '\n') < static_cast<long>(std::size(questions)))
     ::kill(child, SIGKILL);
   reap(child);
   return text;
@@ -240,7 +240,7 @@ std::vector<Capability> probe_kernel()
   std::vector<Capability> found;
   std::istringstream lines(run_child());
   std::string line;
-  while (found.size() < std::size(all) && std::getline(lines, line)) {
+  while (found.size() < std::size(questions) && std::getline(lines, line)) {
     const auto json = parse_json(line, "a capability");
     if (!json) break;
     auto capability = from_json_value<Capability>(*json, "a capability");
@@ -248,8 +248,8 @@ std::vector<Capability> probe_kernel()
     found.push_back(std::move(*capability));
   }
   bool first = true; // what it hung on; the rest was never tried
-  while (found.size() < std::size(all)) {
-    Capability capability = all[found.size()];
+  while (found.size() < std::size(questions)) {
+    Capability capability = questions[found.size()];
     capability.why = first ? "the kernel did not come back in time" : "not tried";
     if (first) capability.remedy = kernel_remedy;
     first = false;

@@ -2,6 +2,7 @@
 
 #include "base/json.h"
 #include "base/units.h"
+#include "lab/command_line.h"
 #include "plan/planner.h"
 #include "plan/traffic_window.h"
 
@@ -167,13 +168,9 @@ const HostNode& node_of(const Fabric& fabric, const std::string& name)
                        [&](const HostNode& h) { return h.name == name; });
 }
 
-std::string fill_in(std::string text, const HostNode& own, const HostNode& peer)
+std::string fill_in(const std::string& line, const HostNode& own, const HostNode& peer)
 {
-  for (const auto& [token, value] :
-       {std::pair{"{rdma}", own.rdma}, {"{ip}", own.ip}, {"{peer}", peer.ip}})
-    for (size_t at = text.find(token); at != std::string::npos; at = text.find(token))
-      text.replace(at, std::string_view(token).size(), value);
-  return text;
+  return fmt::format("{}", fmt::join(lab::command_words(line, {own.rdma, own.ip, peer.ip}), " "));
 }
 
 /// The public tool that comes nearest; a comment, since rdmalab's own endpoints do the work.

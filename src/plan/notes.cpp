@@ -1,5 +1,6 @@
 #include "plan/notes.h"
 
+#include "base/clock.h"
 #include "base/units.h"
 #include "base/wide.h"
 #include "plan/shapers.h"
@@ -11,8 +12,6 @@
 
 namespace rdmalab::plan {
 namespace {
-
-constexpr std::uint64_t second = 1'000'000'000;
 
 /// A rate for a person: three digits are enough.
 std::string about_rate(std::uint64_t bps)
@@ -51,7 +50,7 @@ void note_window(const lab::Lab& lab, const lab::Traffic& traffic, std::vector<s
   const std::uint64_t mtu = ib_mtu(lab, traffic);
   const Wide window = std::min<Wide>(Wide{rxe_window_packets} * mtu,
                                      Wide{traffic.verbs.depth} * traffic.message_bytes);
-  const Wide bps = window * traffic.verbs.qps * 8 * second / path.round_trip_ns;
+  const Wide bps = window * traffic.verbs.qps * 8 * second_ns / path.round_trip_ns;
   if (path.rate_bps != 0 && bps >= path.rate_bps) return;
   out.push_back(fmt::format(
       "{}: {} in flight over a round trip of {} are at most {}: the window, "
@@ -91,7 +90,7 @@ void note_shaper(const Plan& plan, const Shaper& shaper, std::vector<std::string
                               where));
   if (shaper.faulted.loss_ppm == 0 || shaper.faulted.rate_bps == 0) return;
   const Wide frames = Wide{shaper.faulted.rate_bps} * plan.lab.measure.duration_ns /
-                      (Wide{8} * second * (plan.lab.topology.mtu + 14));
+                      (Wide{8} * second_ns * (plan.lab.topology.mtu + 14));
   const auto losses = static_cast<std::uint64_t>(frames * shaper.faulted.loss_ppm / 1'000'000);
   if (losses < 100)
     out.push_back(fmt::format("loss {}: at most {} full packets are lost in a window of {}; "

@@ -14,11 +14,6 @@ namespace {
 
 constexpr std::size_t most_hosts = 254; // of 10.0.0.0/24
 
-Error usage(std::string attempted, std::string hint = {})
-{
-  return {Exit::usage, std::move(attempted), 0, std::move(hint), {}};
-}
-
 template <typename Items> bool has_name(const Items& items, const std::string& name)
 {
   return std::any_of(items.begin(), items.end(), [&](const auto& i) { return i.name == name; });
@@ -27,22 +22,24 @@ template <typename Items> bool has_name(const Items& items, const std::string& n
 Status check_references(const lab::Lab& lab)
 {
   const auto& hosts = lab.topology.hosts;
-  if (hosts.size() < 2) return usage("plan hosts: a lab needs at least two");
+  if (hosts.size() < 2) return usage_error("plan hosts: a lab needs at least two");
   if (hosts.size() > most_hosts)
-    return usage(fmt::format("plan hosts: {} are more than the {} of 10.0.0.0/24", hosts.size(),
-                             most_hosts));
+    return usage_error(fmt::format("plan hosts: {} are more than the {} of 10.0.0.0/24",
+                                   hosts.size(), most_hosts));
   for (const lab::Traffic& traffic : lab.traffic)
     for (const std::string& host : {traffic.from, traffic.to})
       if (!has_name(hosts, host))
-        return usage(fmt::format("plan traffic '{}': no host is named '{}'", traffic.name, host));
+        return usage_error(
+            fmt::format("plan traffic '{}': no host is named '{}'", traffic.name, host));
   for (const lab::Fault& fault : lab.faults)
     for (const auto& host : {fault.from, fault.to})
       if (host && !has_name(hosts, *host))
-        return usage(fmt::format("plan fault '{}': no host is named '{}'", fault.name, *host));
+        return usage_error(
+            fmt::format("plan fault '{}': no host is named '{}'", fault.name, *host));
   for (const auto& group : lab.groups)
     for (const std::string& name : group)
       if (!has_name(lab.traffic, name))
-        return usage(fmt::format("plan groups: no traffic is named '{}'", name));
+        return usage_error(fmt::format("plan groups: no traffic is named '{}'", name));
   return {};
 }
 
@@ -97,8 +94,8 @@ Result<Plan> make_plan(const lab::Lab& lab)
   for (const lab::Host& host : lab.topology.hosts) {
     fabric.hosts.push_back(host_node(host.name, fabric.hosts.size()));
     if (host.name == "fabric")
-      return usage("plan host 'fabric': the fabric's own namespace has that name",
-                   "call the host something else");
+      return usage_error("plan host 'fabric': the fabric's own namespace has that name",
+                         "call the host something else");
   }
   TRY_ASSIGN(fabric.shapers, make_shapers(plan.lab, fabric.hosts));
   plan.cells = make_cells(plan.lab);

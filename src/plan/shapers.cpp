@@ -27,11 +27,6 @@ struct Place {
   }
 };
 
-Error usage(std::string attempted, std::string hint = {})
-{
-  return {Exit::usage, std::move(attempted), 0, std::move(hint), {}};
-}
-
 std::string kind_name(lab::FaultKind kind)
 {
   return Json(kind).get<std::string>();
@@ -58,7 +53,8 @@ std::set<std::string> peers(const lab::Lab& lab, const std::string& host)
 Result<Place> place(const lab::Lab& lab, const lab::Fault& fault)
 {
   if (!fault.from && !fault.to)
-    return usage(fmt::format("place fault '{}': it names neither `from` nor `to`", fault.name));
+    return usage_error(
+        fmt::format("place fault '{}': it names neither `from` nor `to`", fault.name));
   if (!fault.to) return Place{*fault.from, true};
   if (!fault.from || lab.topology.hosts.size() == 2) return Place{*fault.to, false};
 
@@ -67,10 +63,11 @@ Result<Place> place(const lab::Lab& lab, const lab::Fault& fault)
   };
   if (only(peers(lab, *fault.to), *fault.from)) return Place{*fault.to, false};
   if (only(peers(lab, *fault.from), *fault.to)) return Place{*fault.from, true};
-  return usage(fmt::format("place fault '{}': {} and {} both have traffic with other hosts, and "
-                           "netem can't tell their packets apart",
-                           fault.name, *fault.from, *fault.to),
-               "name only `from` or only `to`, so that the fault hits all of that host's packets");
+  return usage_error(
+      fmt::format("place fault '{}': {} and {} both have traffic with other hosts, and "
+                  "netem can't tell their packets apart",
+                  fault.name, *fault.from, *fault.to),
+      "name only `from` or only `to`, so that the fault hits all of that host's packets");
 }
 
 /// Adds one fault to what netem is told.
@@ -114,30 +111,31 @@ Status combine(Netem& netem, const lab::Fault& fault)
     netem.corrupt_correlation_ppm = fault.correlation_ppm;
     return {};
   }
-  return usage(fmt::format("combine fault '{}': unknown kind", fault.name));
+  return usage_error(fmt::format("combine fault '{}': unknown kind", fault.name));
 }
 
 /// What only shows when all faults of a place are known.
 Status check_combination(const Netem& netem, const std::string& where)
 {
   if (netem.reorder_ppm != 0 && netem.delay_ns == 0)
-    return usage(fmt::format("reorder {}: there is no delay for a packet to skip", where),
-                 "give the fault a `delay`: how long the other packets wait");
+    return usage_error(fmt::format("reorder {}: there is no delay for a packet to skip", where),
+                       "give the fault a `delay`: how long the other packets wait");
   if (netem.jitter_ns > netem.delay_ns)
-    return usage(fmt::format("jitter {}: {} is more than the delay of {}, and no packet leaves "
-                             "before it came",
-                             where, units::format_time(netem.jitter_ns),
-                             units::format_time(netem.delay_ns)),
-                 "add a fault of kind delay, or give the link a longer one");
+    return usage_error(
+        fmt::format("jitter {}: {} is more than the delay of {}, and no packet leaves "
+                    "before it came",
+                    where, units::format_time(netem.jitter_ns), units::format_time(netem.delay_ns)),
+        "add a fault of kind delay, or give the link a longer one");
   if (netem.jitter_ns > std::numeric_limits<std::int32_t>::max())
-    return usage(fmt::format("jitter {}: {} is more than netem's draw can hold, {}", where,
-                             units::format_time(netem.jitter_ns),
-                             units::format_time(std::numeric_limits<std::int32_t>::max())));
+    return usage_error(fmt::format("jitter {}: {} is more than netem's draw can hold, {}", where,
+                                   units::format_time(netem.jitter_ns),
+                                   units::format_time(std::numeric_limits<std::int32_t>::max())));
   if (netem.jitter_ns != 0 && !netem.keep_order && netem.rate_bps != 0)
-    return usage(fmt::format("jitter {}: netem keeps the order of packets on a link with a rate, "
-                             "so `reorder: true` would do nothing",
-                             where),
-                 "take the link's rate away, or use a fault of kind reorder");
+    return usage_error(
+        fmt::format("jitter {}: netem keeps the order of packets on a link with a rate, "
+                    "so `reorder: true` would do nothing",
+                    where),
+        "take the link's rate away, or use a fault of kind reorder");
   return {};
 }
 
@@ -168,17 +166,18 @@ Result<Shaper> make_shaper(const lab::Lab& lab, const HostNode& node, bool up,
   for (const lab::Fault* fault : faults) {
     const auto [twin, fresh] = seen.emplace(fault->kind, fault->name);
     if (!fresh)
-      return usage(fmt::format("combine faults '{}' and '{}': both are {} on {}", twin->second,
-                               fault->name, kind_name(fault->kind), where),
-                   "make one fault of the two");
+      return usage_error(fmt::format("combine faults '{}' and '{}': both are {} on {}",
+                                     twin->second, fault->name, kind_name(fault->kind), where),
+                         "make one fault of the two");
     TRY(combine(faulted, *fault));
     shaper.faults.push_back(fault->name);
   }
   if (seen.contains(lab::FaultKind::loss) && seen.contains(lab::FaultKind::burst_loss))
-    return usage(fmt::format("combine faults '{}' and '{}': netem has one loss model, and both "
-                             "want it on {}",
-                             seen[lab::FaultKind::loss], seen[lab::FaultKind::burst_loss], where),
-                 "burst-loss can lose packets in its good state too");
+    return usage_error(
+        fmt::format("combine faults '{}' and '{}': netem has one loss model, and both "
+                    "want it on {}",
+                    seen[lab::FaultKind::loss], seen[lab::FaultKind::burst_loss], where),
+        "burst-loss can lose packets in its good state too");
   TRY(check_combination(faulted, where));
   set_limit(lab, shape, faulted);
   shaper.faulted = faulted;

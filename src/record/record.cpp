@@ -11,8 +11,7 @@ std::string digest(const Record& record)
   measured["version"] = record.version;
   measured["lab"] = record.lab;
   measured["cells"] = record.cells;
-  // A line of the kernel's log need not be UTF-8, and dump() would throw.
-  return sha256(measured.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return sha256(to_text(measured));
 }
 
 } // namespace rdmalab::record

@@ -82,16 +82,11 @@ std::string chart(const Result& result)
       y, bars);
 }
 
-std::string goodput(const std::optional<analysis::ConditionResult>& condition)
-{
-  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
-}
-
 std::string throughput(const Result& result)
 {
   std::vector<std::vector<std::string>> rows;
   for (const TrafficResult& t : result.traffic)
-    rows.push_back({t.name, goodput(t.baseline), goodput(t.faulted),
+    rows.push_back({t.name, goodput_words(t.baseline), goodput_words(t.faulted),
                     t.retention ? retention_words(*t.retention) : "-",
                     t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-",
                     t.limit ? limit_words(*t.limit) : "-"});

@@ -3,24 +3,15 @@
 #include "base/json.h"
 
 namespace rdmalab::report {
-namespace {
-
-std::string text(const Json& json, bool pretty)
-{
-  // dump() writes null for what is not finite.
-  return json.dump(pretty ? 2 : -1, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
-} // namespace
 
 std::string json(const analysis::Result& result, bool pretty)
 {
-  return text(Json(result), pretty);
+  return to_text(Json(result), pretty ? 2 : -1) + "\n";
 }
 
 std::string json(const analysis::Comparison& comparison, bool pretty)
 {
-  return text(Json(comparison), pretty);
+  return to_text(Json(comparison), pretty ? 2 : -1) + "\n";
 }
 
 } // namespace rdmalab::report

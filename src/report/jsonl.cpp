@@ -10,7 +10,7 @@ namespace {
 
 std::string line(const Json& json)
 {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_text(json) + "\n";
 }
 
 } // namespace

@@ -55,17 +55,12 @@ std::string mark(Verdict verdict)
   return verdict == Verdict::inconclusive ? "❔" : "❌";
 }
 
-std::string goodput(const std::optional<analysis::ConditionResult>& condition)
-{
-  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
-}
-
 std::string throughput(const Result& result)
 {
   std::string out = "\n| traffic | unfaulted | faulted | kept (95 % interval) | predicted |\n"
                     "|---|---:|---:|---:|---:|\n";
   for (const TrafficResult& t : result.traffic)
-    out += row({plain(t.name), goodput(t.baseline), goodput(t.faulted),
+    out += row({plain(t.name), goodput_words(t.baseline), goodput_words(t.faulted),
                 t.retention ? retention_words(*t.retention) : "-",
                 t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-"});
   return out;

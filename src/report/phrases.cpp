@@ -61,6 +61,11 @@ std::string retention_words(const analysis::Retention& retention)
   return text;
 }
 
+std::string goodput_words(const std::optional<analysis::ConditionResult>& condition)
+{
+  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
+}
+
 std::string ppm_words(std::optional<std::uint64_t> ppm)
 {
   if (!ppm) return "-";

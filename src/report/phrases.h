@@ -14,6 +14,8 @@ std::string verdict_word(analysis::Verdict verdict);
 std::string percent(double share);
 /// "28.1 % (27.3 … 29 %)", or without the interval where there is none.
 std::string retention_words(const analysis::Retention& retention);
+/// "236 Mb/s"; "-" for what was not measured.
+std::string goodput_words(const std::optional<analysis::ConditionResult>& condition);
 /// ppm as a percentage: "1 %", "1.002 %".
 std::string ppm_words(std::optional<std::uint64_t> ppm);
 /// "the link: 99 % of the link's payload rate, 948 Mb/s, core 50 % busy".

@@ -40,11 +40,6 @@ std::string upper(std::string text)
   return text;
 }
 
-std::string goodput(const std::optional<ConditionResult>& condition)
-{
-  return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
-}
-
 class Page {
 public:
   Page(const Result& result, const Style& style) : result_(result), style_(style) {}
@@ -111,7 +106,7 @@ private:
                                      [](const TrafficResult& t) { return t.faulted.has_value(); });
     if (!faulted) {
       Grid grid({{"THROUGHPUT"}, {"without faults", true}});
-      for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput(t.baseline)});
+      for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput_words(t.baseline)});
       return section(grid);
     }
     const std::size_t bar_width = std::clamp<std::size_t>(style_.width, 78, 96) - 72;
@@ -122,7 +117,8 @@ private:
                {"kept (95 % interval)"},
                {"predicted", true}});
     for (const TrafficResult& t : result_.traffic) {
-      std::vector<Grid::Cell> row{{t.name, Tone::strong}, goodput(t.baseline), goodput(t.faulted)};
+      std::vector<Grid::Cell> row{
+          {t.name, Tone::strong}, goodput_words(t.baseline), goodput_words(t.faulted)};
       if (t.retention) {
         row.emplace_back(bar(t.retention->value, bar_width, style_.utf8));
         row.emplace_back(retention_words(*t.retention), Tone::strong);

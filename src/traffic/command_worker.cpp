@@ -1,5 +1,6 @@
 #include "base/clock.h"
 #include "base/process.h"
+#include "lab/command_line.h"
 #include "traffic/worker.h"
 
 #include <array>
@@ -7,7 +8,6 @@
 #include <cstdlib>
 #include <optional>
 #include <regex>
-#include <sstream>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -22,14 +22,7 @@ constexpr std::uint64_t server_lead_ns = 300'000'000;
 
 std::vector<std::string> arguments(const std::string& line, const EndpointSpec& spec)
 {
-  std::vector<std::string> words;
-  std::istringstream in(line);
-  for (std::string word; in >> word;) {
-    if (word == "{rdma}") word = spec.rdma_device;
-    if (word == "{ip}") word = spec.local_ip;
-    if (word == "{peer}") word = spec.peer_ip;
-    words.push_back(word);
-  }
+  auto words = lab::command_words(line, {spec.rdma_device, spec.local_ip, spec.peer_ip});
   // A guest has all commands in /usr/bin, wherever they came from.
   if (!words.empty() && ::access(words.front().c_str(), X_OK) != 0)
     words.front() = words.front().substr(words.front().rfind('/') + 1);

@@ -13,11 +13,8 @@ std::uint64_t transport_drain_ns(const lab::Traffic& traffic);
 inline Status check_message_size(const lab::Traffic& traffic)
 {
   if (traffic.message_bytes >= Payload::min_bytes) return {};
-  return Error{Exit::usage,
-               "use messages of " + std::to_string(traffic.message_bytes) + " bytes",
-               0,
-               "a message carries a header to check it by: at least 64 bytes",
-               {}};
+  return usage_error("use messages of " + std::to_string(traffic.message_bytes) + " bytes",
+                     "a message carries a header to check it by: at least 64 bytes");
 }
 
 } // namespace rdmalab::traffic

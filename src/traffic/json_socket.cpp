@@ -48,7 +48,7 @@ JsonSocket::JsonSocket(Fd socket, std::string peer)
 Status JsonSocket::send(const Json& message, std::uint64_t deadline_ns)
 {
   const std::string what = "send to " + peer_;
-  std::string text = message.dump();
+  std::string text = to_text(message);
   const std::uint32_t length = htonl(static_cast<std::uint32_t>(text.size()));
   text.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
   for (std::size_t done = 0; done < text.size();) {

@@ -2,14 +2,15 @@
 
 #include "base/clock.h"
 #include "base/json.h"
+#include "traffic/socket_option.h"
 
 #include <algorithm>
 #include <cerrno>
 
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/tcp.h>
 #include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -41,13 +42,6 @@ std::string name_of(const std::string& ip, std::uint16_t port)
 const sockaddr* generic(const sockaddr_in& address)
 {
   return reinterpret_cast<const sockaddr*>(&address);
-}
-
-Status set_option(int fd, int level, int option, int value, const char* name)
-{
-  if (::setsockopt(fd, level, option, &value, sizeof value) != 0)
-    return system_error(std::string("set socket option ") + name);
-  return {};
 }
 
 Status set_congestion(int fd, const std::string& name)

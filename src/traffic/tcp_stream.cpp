@@ -1,6 +1,7 @@
 #include "traffic/tcp_stream.h"
 
 #include "traffic/json_socket.h"
+#include "traffic/socket_option.h"
 
 #include <algorithm>
 #include <array>
@@ -17,13 +18,6 @@
 namespace rdmalab::traffic {
 
 namespace {
-
-Status set_option(int fd, int level, int option, int value, const char* name)
-{
-  if (::setsockopt(fd, level, option, &value, sizeof value) != 0)
-    return system_error(std::string("set socket option ") + name);
-  return {};
-}
 
 Status set_nonblocking(int fd)
 {

@@ -143,8 +143,7 @@ Status VerbsLink::open(const EndpointSpec& spec, std::uint64_t deadline_ns)
 Status VerbsLink::check_limits(const EndpointSpec& spec, const ibv_port_attr& port) const
 {
   const lab::Verbs& verbs = spec.traffic.verbs;
-  if (verbs.depth == 0 || verbs.qps == 0)
-    return Error{Exit::usage, "use a depth or a number of QPs of 0", 0, {}, {}};
+  if (verbs.depth == 0 || verbs.qps == 0) return usage_error("use a depth or a number of QPs of 0");
   if (spec.traffic.message_bytes > port.max_msg_sz)
     return too_much("message size", spec.traffic.message_bytes, port.max_msg_sz,
                     "use smaller messages");

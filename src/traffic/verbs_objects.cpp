@@ -110,11 +110,8 @@ Result<ibv_mtu> mtu_code(std::uint32_t bytes)
 {
   for (const ibv_mtu mtu : {IBV_MTU_256, IBV_MTU_512, IBV_MTU_1024, IBV_MTU_2048, IBV_MTU_4096})
     if (mtu_bytes(mtu) == bytes) return mtu;
-  return Error{Exit::usage,
-               "use path MTU " + std::to_string(bytes),
-               0,
-               "it is 256, 512, 1024, 2048 or 4096 bytes",
-               {}};
+  return usage_error("use path MTU " + std::to_string(bytes),
+                     "it is 256, 512, 1024, 2048 or 4096 bytes");
 }
 
 std::string status_name(ibv_wc_status status)

@@ -8,8 +8,6 @@
 namespace rdmalab::wire {
 namespace {
 
-constexpr std::uint8_t protocol_tcp = 6;
-constexpr std::uint8_t protocol_udp = 17;
 constexpr std::size_t udp_checksum_at = 6;
 constexpr std::size_t tcp_checksum_at = 16;
 

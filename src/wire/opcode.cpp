@@ -59,7 +59,7 @@ constexpr auto table = std::to_array<Opcode>({
 /// From the code to its place in the table plus one; 0 for an unknown code.
 constexpr auto places = [] {
   std::array<std::uint8_t, 256> result{};
-  for (std::uint8_t i = 0; i < table.size(); ++i)
+  for (std::size_t i = 0; i < table.size(); ++i)
     result[table[i].code] = static_cast<std::uint8_t>(i + 1);
   return result;
 }();

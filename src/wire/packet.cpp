@@ -5,9 +5,6 @@
 namespace rdmalab::wire {
 namespace {
 
-constexpr std::uint8_t protocol_tcp = 6;
-constexpr std::uint8_t protocol_udp = 17;
-
 /// Decodes layer by layer; each step says whether the next one can follow.
 class Decoder {
 public:
@@ -72,7 +69,7 @@ private:
     reader.copy_to(packet_.destination.octets.data(), 4);
     if (!reader.ok()) return cut();
 
-    packet_.network_header_length = 4U * (version & 0xfU);
+    packet_.network_header_length = std::size_t{4} * (version & 0xfU);
     packet_.fragment = (fragment & 0x3fffU) != 0; // more fragments, or an offset
     if (version >> 4U != 4 || packet_.network_header_length < ipv4_bytes)
       return stop(Shape::malformed);
@@ -145,7 +142,7 @@ private:
     packet_.destination_port = reader.u16();
     packet_.sequence = reader.u32();
     packet_.acknowledgement = reader.u32();
-    const std::size_t header = 4U * (reader.u8() >> 4U);
+    const std::size_t header = std::size_t{4} * (reader.u8() >> 4U);
     packet_.tcp_flags = reader.u8();
     packet_.window = reader.u16();
     packet_.checksum = reader.u16();

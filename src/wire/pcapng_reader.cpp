@@ -153,7 +153,7 @@ std::optional<std::string_view> block_body(std::string_view text, std::size_t& l
 Result<Pcapng> read_pcapng(std::string_view text, const std::string& what)
 {
   const auto error = [&](std::size_t at, const char* why) {
-    return Error{Exit::usage, fmt::format("read {}: {} at byte {}", what, why, at), 0, {}, {}};
+    return usage_error(fmt::format("read {}: {} at byte {}", what, why, at));
   };
   Cursor start(text);
   const std::uint32_t type = start.u32();
