@@ -68,10 +68,9 @@ Status prepare_sender(int fd, bool nodelay, std::uint64_t unsent_bytes)
                     "TCP_NOTSENT_LOWAT");
 }
 
-Status prepare_receiver(int fd, std::uint64_t wake_bytes)
+Status prepare_receiver(int fd)
 {
-  TRY(set_nonblocking(fd));
-  return set_option(fd, SOL_SOCKET, SO_RCVLOWAT, static_cast<int>(wake_bytes), "SO_RCVLOWAT");
+  return set_nonblocking(fd);
 }
 
 Result<std::uint32_t> add_tcp_info(int fd, std::map<std::string, std::uint64_t>& sums)

@@ -20,9 +20,8 @@ Result<std::uint64_t> receive_greeting(int fd, std::uint64_t deadline_ns);
 /// time to drain mean something.
 Status prepare_sender(int fd, bool nodelay, std::uint64_t unsent_bytes);
 
-/// Non-blocking; poll(2) wakes up only when `wake_bytes` can be read (SO_RCVLOWAT) or the stream
-/// ended.
-Status prepare_receiver(int fd, std::uint64_t wake_bytes);
+/// Non-blocking.
+Status prepare_receiver(int fd);
 
 /// Adds a connection's tcp_info (linux/tcp.h) to `sums`: retransmits, bytes_retransmitted,
 /// bytes_sent, lost, reordering_seen, rto_events (kernel 6.7 and later), snd_cwnd in packets,
