@@ -7,10 +7,10 @@
  * the accounts of a CPU always add up to last - started, to the nanosecond, whatever the programs
  * do in between.
  *
- * An interrupt can come in the middle of any program here, and its own programs run on the same
- * state. `last` is therefore exchanged and the accounts are added to by single atomic instructions:
- * an interrupt in between shifts its own few instructions between two accounts, and the sum still
- * telescopes. */
+ * An interrupt can come in the middle of any program here, or another task (tracing programs can be
+ * preempted), and its own programs run on the same state; they leave `current` as they found it. A
+ * charge therefore counts only if `last` is still what the charge began with: then nothing came in
+ * between. Otherwise the clock is read again. */
 #pragma once
 
 #include <linux/types.h>
@@ -95,9 +95,14 @@ static inline int cpu_ledger_is(__u32 account, __u32 kind)
 
 static inline void cpu_ledger_charge(struct cpu_ledger_cpu* cpu)
 {
-  __u64 now = cpu_ledger_now();
-  __u64 last = __sync_lock_test_and_set(&cpu->last, now);
-  __sync_fetch_and_add(&cpu->ns[cpu->current & (CPU_LEDGER_ACCOUNTS - 1)], now - last);
+  /* Interrupted every time, the stretch just goes on, and the next charge tries again. */
+  for (int attempt = 0; attempt < 4; attempt++) {
+    __u64 last = *(volatile __u64*)&cpu->last;
+    __u64 now = cpu_ledger_now();
+    if (__sync_val_compare_and_swap(&cpu->last, last, now) != last) continue;
+    __sync_fetch_and_add(&cpu->ns[cpu->current & (CPU_LEDGER_ACCOUNTS - 1)], now - last);
+    return;
+  }
 }
 
 /* The running stretch ends here unless it goes on in the same account; reading the clock costs most

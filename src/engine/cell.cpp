@@ -14,8 +14,6 @@ namespace rdmalab::engine {
 namespace {
 
 constexpr std::uint64_t ready_timeout_ns = 30 * second_ns;
-/// From the schedule to the first message: all endpoints have it by then.
-constexpr std::uint64_t lead_ns = 2'000'000;
 constexpr std::uint16_t first_port = 18515;
 
 /// The plan with names of its own for one run: namespaces and RDMA devices are seen by the whole
@@ -237,6 +235,9 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
 
   const lab::Measure& measure = plan.lab.measure;
   traffic::Schedule schedule;
+  std::uint64_t lead_ns = 0;
+  for (const lab::Traffic* traffic : traffics)
+    lead_ns = std::max(lead_ns, traffic::lead_ns(*traffic));
   schedule.start_ns = monotonic_ns() + lead_ns;
   schedule.window_begin_ns = schedule.start_ns + measure.warmup_ns;
   schedule.window_end_ns = schedule.window_begin_ns + measure.duration_ns;

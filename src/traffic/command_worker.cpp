@@ -17,8 +17,6 @@ namespace rdmalab::traffic {
 namespace {
 
 constexpr std::size_t most_output = 64 << 10;
-/// What a server gets to begin listening before its client starts.
-constexpr std::uint64_t server_lead_ns = 300'000'000;
 
 std::vector<std::string> arguments(const std::string& line, const EndpointSpec& spec)
 {
@@ -101,14 +99,6 @@ class CommandWorker final : public Worker {
 public:
   explicit CommandWorker(const EndpointSpec& spec) : spec_(spec) {}
 
-  Status prepare()
-  {
-    const std::string& line = spec_.traffic.command.server;
-    if (spec_.role == Role::initiator || line.empty()) return {};
-    TRY_ASSIGN(server_, Running::start(arguments(line, spec_)));
-    return {};
-  }
-
   Result<record::Flow> run(const Schedule& schedule) override
   {
     record::Flow flow;
@@ -116,13 +106,17 @@ public:
     flow.window_ns = schedule.window_end_ns - schedule.window_begin_ns;
     const std::uint64_t deadline = schedule.window_end_ns + drain_budget_ns(spec_.traffic);
     if (spec_.role == Role::target) {
+      // Not before: the CPU ledger follows what is started after it was opened.
+      const std::string& line = spec_.traffic.command.server;
+      if (line.empty()) return flow;
+      TRY_ASSIGN(Running server, Running::start(arguments(line, spec_)));
       // A server that serves on is ended; one that failed says so.
-      if (server_ && server_->finish(deadline) && server_->status() != 0)
-        flow.outcome = "exited with " + std::to_string(server_->status());
-      if (server_) flow.output["server"] = server_->text();
+      if (server.finish(deadline) && server.status() != 0)
+        flow.outcome = "exited with " + std::to_string(server.status());
+      flow.output["server"] = server.text();
       return flow;
     }
-    sleep_until_ns(schedule.start_ns + (spec_.traffic.command.server.empty() ? 0 : server_lead_ns));
+    sleep_until_ns(schedule.start_ns);
     TRY_ASSIGN(Running client, Running::start(arguments(spec_.traffic.command.client, spec_)));
     if (!client.finish(deadline))
       flow.outcome = "did not end in time";
@@ -140,16 +134,13 @@ public:
 
 private:
   EndpointSpec spec_;
-  std::optional<Running> server_;
 };
 
 } // namespace
 
 Result<std::unique_ptr<Worker>> make_command_worker(const EndpointSpec& spec)
 {
-  auto worker = std::make_unique<CommandWorker>(spec);
-  TRY(worker->prepare());
-  return std::unique_ptr<Worker>(std::move(worker));
+  return std::unique_ptr<Worker>(std::make_unique<CommandWorker>(spec));
 }
 
 } // namespace rdmalab::traffic

@@ -7,6 +7,8 @@ namespace rdmalab::traffic {
 namespace {
 
 constexpr std::uint64_t words_ns = 5'000'000'000; ///< a few TCP retransmissions at a lossy fabric
+constexpr std::uint64_t order_lead_ns = 2'000'000;
+constexpr std::uint64_t server_lead_ns = 300'000'000; ///< for a program to begin listening
 constexpr std::uint64_t least_ns = 1'000'000'000;
 constexpr std::uint64_t most_ns = 30'000'000'000;
 /// What is in flight may have to crawl home over a slow and lossy link: 1 Mb/s.
@@ -26,6 +28,12 @@ std::uint64_t transport_drain_ns(const lab::Traffic& traffic)
   return std::clamp(2 * timeout * (traffic.verbs.retry_count + std::uint64_t{1}) +
                         in_flight * slowest_ns_per_byte,
                     least_ns, most_ns);
+}
+
+std::uint64_t lead_ns(const lab::Traffic& traffic)
+{
+  const bool server = traffic.kind == lab::TrafficKind::command && !traffic.command.server.empty();
+  return server ? server_lead_ns : order_lead_ns;
 }
 
 std::uint64_t drain_budget_ns(const lab::Traffic& traffic)

@@ -42,6 +42,10 @@ struct Schedule {
 };
 RDMALAB_JSON_DECLARE(Schedule)
 
+/// How long before start_ns the schedule must be handed out, ns: until all endpoints have it, and a
+/// command's server, which starts at once, listens.
+std::uint64_t lead_ns(const lab::Traffic& traffic);
+
 /// How long after the window an endpoint may take until what is in flight is delivered or given up
 /// and both ends have told each other, ns: 6 to 35 s by the transport's own timers. report() should
 /// wait until window_end_ns plus this plus a second or so for the processes themselves.

@@ -1,8 +1,10 @@
 // The CPU ledger's state machine, step by step on a clock that the test moves: the code that runs
 // in the kernel.
 #include <cstdint>
+#include <functional>
 #include <numeric>
 #include <random>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -10,10 +12,13 @@
 #include "cpu_ledger.h"
 
 static std::uint64_t clock_ns;
+static std::function<void()> interruption; // comes once, just after the clock was read
 
 static __u64 cpu_ledger_now()
 {
-  return clock_ns;
+  const std::uint64_t read = clock_ns;
+  if (const auto once = std::exchange(interruption, nullptr)) once();
+  return read;
 }
 
 namespace {
@@ -159,19 +164,45 @@ TEST_F(CpuMachine, ATaskSwitchEndsWhateverLostItsExit)
   EXPECT_EQ(cpu.current, static_cast<std::uint32_t>(CPU_LEDGER_OTHER));
 }
 
-/// A charge whose reading of the clock was overtaken by an interrupt's: the sum must still be the
-/// time that passed.
-TEST_F(CpuMachine, TheSumTelescopesEvenWhenAnInterruptOvertakesACharge)
+/// An interrupt with a long softirq behind it, between a charge's reading of the clock and its
+/// adding: nobody's account may go back, and each keeps what is its own.
+TEST_F(CpuMachine, AnInterruptAmidAChargeCostsNobody)
 {
-  clock_ns =
-      1100; // the interrupt's charge comes in between: it reads 1100 and charges up to there ...
-  cpu_ledger_irq_entry(&cpu);
-  cpu_ledger_irq_exit(&cpu);
-  clock_ns = 1060; // ... then the interrupted charge goes on with the time that it had read before
-  cpu_ledger_charge(&cpu);
-  clock_ns = 1200;
-  cpu_ledger_charge(&cpu);
-  EXPECT_EQ(std::accumulate(std::begin(cpu.ns), std::end(cpu.ns), std::uint64_t{0}), 200U);
+  cpu_ledger_switch(&cpu, cpu_ledger_of(kClient, CPU_LEDGER_APP_USER));
+  clock_ns += 70;
+  interruption = [this] {
+    clock_ns += 1;
+    cpu_ledger_irq_entry(&cpu);
+    clock_ns += 5;
+    cpu_ledger_irq_exit(&cpu);
+    cpu_ledger_softirq_entry(&cpu);
+    cpu_ledger_packet(&cpu, cpu_ledger_of(kFabric, CPU_LEDGER_SOFTIRQ));
+    clock_ns += 9000;
+    cpu_ledger_softirq_exit(&cpu);
+  };
+  cpu_ledger_sys_enter(&cpu);
+  clock_ns += 3;
+  cpu_ledger_switch(&cpu, CPU_LEDGER_IDLE);
+  EXPECT_EQ(ns(kClient, CPU_LEDGER_APP_USER), 71U);
+  EXPECT_EQ(ns(kClient, CPU_LEDGER_APP_SYSTEM), 3U);
+  EXPECT_EQ(ns(CPU_LEDGER_INTERRUPT), 5U);
+  EXPECT_EQ(ns(kFabric, CPU_LEDGER_SOFTIRQ), 9000U);
+}
+
+/// The same with another task, to which the kernel switches for a while.
+TEST_F(CpuMachine, APreemptionAmidAChargeCostsNobody)
+{
+  const std::uint32_t user = cpu_ledger_of(kClient, CPU_LEDGER_APP_USER);
+  cpu_ledger_switch(&cpu, user);
+  clock_ns += 70;
+  interruption = [&] {
+    cpu_ledger_switch(&cpu, cpu_ledger_of(kServer, CPU_LEDGER_APP_SYSTEM));
+    clock_ns += 5'000'000;
+    cpu_ledger_switch(&cpu, user);
+  };
+  cpu_ledger_sys_enter(&cpu);
+  EXPECT_EQ(ns(kClient, CPU_LEDGER_APP_USER), 70U);
+  EXPECT_EQ(ns(kServer, CPU_LEDGER_APP_SYSTEM), 5'000'000U);
 }
 
 /// No order of events, however absurd, loses or invents a nanosecond.
