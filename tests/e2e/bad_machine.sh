@@ -7,10 +7,12 @@ short_lab >short.yaml
 mkdir empty bin
 
 RDMALAB_KERNEL=$work/empty expect_status 3 "$RDMALAB" run short.yaml --clock virtual
-grep -q 'guest kernel' err && grep -q 'hint: .*fetch-kernel' err || fail "no kernel: $(cat err)"
+grep -q 'guest kernel' err || fail "no kernel: $(cat err)"
+grep -q 'hint: .*fetch-kernel' err || fail "no hint: $(cat err)"
 
 PATH=$work/empty expect_status 3 "$RDMALAB" run short.yaml --clock virtual
-grep -qi 'qemu' err && grep -q 'hint: .*install' err || fail "no QEMU: $(cat err)"
+grep -qi 'qemu' err || fail "no QEMU: $(cat err)"
+grep -q 'hint: .*install' err || fail "no hint: $(cat err)"
 
 printf '#!/bin/sh\necho "QEMU emulator version 7.2.0"\n' >bin/qemu-system-x86_64
 cp bin/qemu-system-x86_64 bin/qemu-system-aarch64
