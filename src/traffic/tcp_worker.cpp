@@ -5,6 +5,7 @@
 #include "traffic/oob.h"
 #include "traffic/payload.h"
 #include "traffic/poller.h"
+#include "traffic/ring.h"
 #include "traffic/tcp_stream.h"
 #include "traffic/worker.h"
 
@@ -21,7 +22,7 @@ namespace {
 
 /// A stream may write this much in a row before the others get their turn.
 constexpr std::uint64_t turn_bytes = 1U << 20;
-/// A read takes what is there, up to this or one message. No SO_RCVLOWAT: with it Linux
+/// A read takes what is there, up to this. No SO_RCVLOWAT: with it Linux
 /// acknowledges every second segment until the mark is reached (tcp_input.c,
 /// __tcp_ack_snd_check()), which cost a fifth of a guest's goodput.
 constexpr std::uint64_t read_bytes = 256U << 10;
@@ -208,7 +209,9 @@ public:
       TRY(prepare_receiver(fd.get()));
       Stream& stream = self->streams_[greeting - 1];
       stream.fd = std::move(fd);
-      stream.buffer.resize(std::max<std::uint64_t>(1, read_bytes / bytes) * bytes);
+      const std::uint64_t ring =
+          std::max(ring_messages(spec, bytes, count), (read_bytes + bytes - 1) / bytes);
+      stream.buffer.resize(ring * bytes); // zeroed, so that no page is missing later
     }
     if (self->oob_.fd() < 0)
       return Error{Exit::traffic, "accept the initiator's out-of-band connection", 0, {}, {}};
@@ -238,6 +241,7 @@ public:
         --open;
       }
     }
+    for (std::size_t i = 0; i < streams_.size(); ++i) check_until(i, streams_[i].received, meter);
     judge(open, schedule.window_end_ns + drain_budget_ns(spec_.traffic), flow);
     return flow;
   }
@@ -245,38 +249,48 @@ public:
 private:
   struct Stream {
     Fd fd;
-    std::vector<std::byte> buffer; ///< of whole messages
-    std::size_t filled = 0;
-    std::size_t checked = 0;    ///< of the filled bytes, in whole messages
-    std::uint64_t received = 0; ///< whole messages
+    std::vector<std::byte> buffer; ///< a ring of whole messages
+    std::uint64_t bytes = 0;       ///< received since the start
+    std::uint64_t received = 0;    ///< whole messages since the start
+    std::uint64_t checked = 0;     ///< of the received
   };
 
   explicit TcpTarget(const EndpointSpec& spec)
       : spec_(spec), payload_(spec.seed, spec.traffic.message_bytes)
   {}
 
-  /// One read and the checks of the messages that it completed. 0: go on; -1: the stream ended;
-  /// else the errno.
+  /// One read. 0: go on; -1: the stream ended; else the errno.
   int read_once(std::size_t index, Meter& meter)
   {
     Stream& s = streams_[index];
-    const std::size_t bytes = payload_.bytes();
-    const ssize_t n = ::recv(s.fd.get(), s.buffer.data() + s.filled, s.buffer.size() - s.filled, 0);
+    const std::uint64_t bytes = payload_.bytes();
+    const std::uint64_t at = s.bytes % s.buffer.size();
+    const std::uint64_t most = std::min<std::uint64_t>(read_bytes, s.buffer.size() - at);
+    // What this read may overwrite was received a whole ring ago.
+    if (s.bytes + most > s.buffer.size())
+      check_until(index, (s.bytes + most - s.buffer.size() + bytes - 1) / bytes, meter);
+    const ssize_t n = ::recv(s.fd.get(), s.buffer.data() + at, most, 0);
     if (n == 0) return -1;
     if (n < 0) return errno == EAGAIN || errno == EINTR ? 0 : errno;
-    s.filled += static_cast<std::size_t>(n);
-    if (s.filled - s.checked < bytes) return 0;
+    s.bytes += static_cast<std::uint64_t>(n);
+    if (s.bytes / bytes == s.received) return 0;
     const std::uint64_t now = monotonic_ns();
-    for (; s.filled - s.checked >= bytes; s.checked += bytes) {
-      const std::byte* message = s.buffer.data() + s.checked;
-      const bool intact = payload_.check(message, index, s.received++);
-      const std::uint64_t sent = Payload::sent_ns(message);
+    for (; s.received < s.bytes / bytes; ++s.received) {
+      const std::uint64_t sent =
+          Payload::sent_ns(s.buffer.data() + s.received * bytes % s.buffer.size());
       meter.deliver(index, now, sent < now ? now - sent : 0);
-      meter.checked(intact);
     }
-    // A buffer of whole messages is full exactly at the end of one: nothing ever moves within it.
-    if (s.checked == s.buffer.size()) s.checked = s.filled = 0;
     return 0;
+  }
+
+  /// Checks what was received on a stream up to message `end`.
+  void check_until(std::size_t index, std::uint64_t end, Meter& meter)
+  {
+    Stream& s = streams_[index];
+    for (; s.checked < std::min(end, s.received); ++s.checked) {
+      const std::byte* message = s.buffer.data() + s.checked * payload_.bytes() % s.buffer.size();
+      meter.checked(payload_.check(message, index, s.checked));
+    }
   }
 
   /// Compares what came with what the initiator says it sent.
@@ -294,7 +308,8 @@ private:
       return;
     }
     for (std::size_t i = 0; i < streams_.size() && i < totals->completed.size(); ++i) {
-      if (streams_[i].received == totals->completed[i] && streams_[i].filled == streams_[i].checked)
+      if (streams_[i].received == totals->completed[i] &&
+          streams_[i].bytes == streams_[i].received * payload_.bytes())
         continue;
       if (totals->outcome != "ok") continue; // the initiator tells its own story
       flow.outcome = "stream " + std::to_string(i) + ": " + std::to_string(streams_[i].received) +

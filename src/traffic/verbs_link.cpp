@@ -5,6 +5,7 @@
 #include "base/random.h"
 #include "traffic/oob.h"
 #include "traffic/qp_attributes.h"
+#include "traffic/ring.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +19,6 @@ namespace rdmalab::traffic {
 namespace {
 
 constexpr std::uint8_t port_number = 1; // rxe has one
-constexpr std::uint64_t ring_bytes = 64U << 20;
 constexpr std::uint64_t page_bytes = 4096;
 constexpr std::uint64_t cache_line = 64;
 
@@ -88,6 +88,11 @@ Status modify(ibv_qp* qp, QpTransition transition, const char* state)
 
 } // namespace
 
+std::uint32_t receives_of(const lab::Verbs& verbs)
+{
+  return verbs.op == lab::VerbsOp::send ? 2 * verbs.depth : 1;
+}
+
 SlotLayout slots_of(const EndpointSpec& spec, Role role)
 {
   const std::uint64_t bytes = spec.traffic.message_bytes;
@@ -96,20 +101,23 @@ SlotLayout slots_of(const EndpointSpec& spec, Role role)
   slots.stride = (bytes + align - 1) / align * align;
   const std::uint64_t depth = spec.traffic.verbs.depth;
   const std::uint64_t qps = std::max(1U, spec.traffic.verbs.qps);
+  const std::uint64_t ring = ring_messages(spec, slots.stride, qps);
+  const bool initiator = role == Role::initiator;
   slots.per_qp = depth;
-  if (role == Role::initiator) return slots;
   switch (spec.traffic.verbs.op) {
   case lab::VerbsOp::send:
-    slots.per_qp = 2 * depth;
+    if (!initiator) slots.per_qp = std::max(2 * depth, ring);
+    break;
+  case lab::VerbsOp::write:
+    if (!initiator) slots.per_qp = std::max(depth, ring);
     break;
   case lab::VerbsOp::read:
-    slots.per_qp = depth + 1;
+    // The target's depth + 1 messages in turn: the largest ring that does not hold whole turns.
+    if (!initiator)
+      slots.per_qp = depth + 1;
+    else if (ring > depth)
+      slots.per_qp = ring / (depth + 1) * (depth + 1) - 1;
     break;
-  case lab::VerbsOp::write: {
-    const std::uint64_t expected = spec.expected_bytes / bytes / qps + 1;
-    slots.per_qp = std::max(depth, std::min(expected, ring_bytes / slots.stride / qps));
-    break;
-  }
   }
   return slots;
 }
@@ -160,7 +168,7 @@ Status VerbsLink::check_limits(const EndpointSpec& spec, const ibv_port_attr& po
 Status VerbsLink::make_objects(const EndpointSpec& spec)
 {
   const lab::Verbs& verbs = spec.traffic.verbs;
-  const std::uint32_t receives = verbs.op == lab::VerbsOp::send ? 2 * verbs.depth : 1;
+  const std::uint32_t receives = receives_of(verbs);
   pd_.reset(ibv_alloc_pd(context_.get()));
   if (!pd_) return system_error("allocate a protection domain");
   channel_.reset(ibv_create_comp_channel(context_.get()));
@@ -230,7 +238,8 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
     TRY(modify(qps_[i].get(), attributes.to_rtr(), "RTR"));
     TRY(modify(qps_[i].get(), attributes.to_rts(), "RTS"));
     if (spec.role == Role::target && spec.traffic.verbs.op == lab::VerbsOp::send)
-      for (std::uint64_t slot = 0; slot < slots_.per_qp; ++slot) TRY(post_receive(i, slot));
+      for (std::uint64_t slot = 0; slot < receives_of(spec.traffic.verbs); ++slot)
+        TRY(post_receive(i, slot));
   }
   return {};
 }

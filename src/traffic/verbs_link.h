@@ -22,11 +22,14 @@ struct SlotLayout {
   }
 };
 
-/// The slots that this end needs. SEND: a buffer per message in flight, twice that at the target.
-/// WRITE: a buffer per message in flight; the target gets one per expected message as far as 64 MiB
-/// reach, so that as many as possible can be checked at the end. READ: the target has one message
-/// more than are in flight, so that no buffer is filled twice in a row with the same one.
+/// The slots that an end needs. The sender of SEND and WRITE has a buffer per message in flight;
+/// who receives has as many as ring_messages() says, and never fewer than may arrive at once. The
+/// target of READ offers one message more than are in flight, so that a slot never gets the same
+/// one twice in a row.
 SlotLayout slots_of(const EndpointSpec& spec, Role role);
+
+/// Receives that the target of a QP keeps posted.
+std::uint32_t receives_of(const lab::Verbs& verbs);
 
 /// What happened while waiting for completions.
 struct Completions {

@@ -76,6 +76,9 @@ public:
     sleep_until_ns(schedule.start_ns);
     if (const Status driven = drive(schedule, meter, flow); !driven && flow.outcome == "ok")
       flow.outcome = driven.error().message();
+    if (op_ == lab::VerbsOp::read)
+      for (std::uint64_t qp = 0; qp < queues_.size(); ++qp)
+        check_until(qp, queues_[qp].completed, meter);
     counts_.write(flow, IBV_WC_SUCCESS);
     if (op_ == lab::VerbsOp::send) flow.bytes_per_stream.clear(); // the target's to tell
 
@@ -97,6 +100,7 @@ private:
     std::uint64_t posted = 0;
     std::uint64_t completed = 0; ///< with success
     std::uint64_t ended = 0;     ///< completed or failed
+    std::uint64_t checked = 0;   ///< of the completed (READ)
     std::vector<std::uint64_t> posted_at;
   };
 
@@ -105,7 +109,7 @@ private:
   {
     std::uint64_t give_up = schedule.window_end_ns + transport_drain_ns(spec_.traffic);
     bool posting = true;
-    TRY(refill());
+    TRY(refill(meter));
     while (true) {
       TRY_ASSIGN(const Completions found,
                  link_.wait(posting ? schedule.window_end_ns : give_up, true));
@@ -119,7 +123,7 @@ private:
       posting = posting && flow.outcome == "ok" && now < schedule.window_end_ns;
       const std::uint64_t in_flight = outstanding();
       if (posting) {
-        TRY(refill());
+        TRY(refill(meter));
       } else if (in_flight == 0) {
         return {};
       } else if (found.list.empty() && now >= give_up) {
@@ -173,34 +177,44 @@ private:
     counts_.add(IBV_WC_SUCCESS);
     if (op_ == lab::VerbsOp::send) return; // its delivery is the target's receive
     meter.deliver(qp, now, now - queue.posted_at[slot]);
-    if (op_ == lab::VerbsOp::read)
-      meter.checked(payload_.check(link_.slot(qp, slot), qp, number % link_.remote_slots().per_qp));
   }
 
-  Status refill()
+  /// READ: checks what has arrived on a QP up to message `end`.
+  void check_until(std::uint64_t qp, std::uint64_t end, Meter& meter)
+  {
+    for (std::uint64_t& number = queues_[qp].checked; number < end; ++number) {
+      const std::byte* message = link_.slot(qp, number % link_.slots().per_qp);
+      meter.checked(payload_.check(message, qp, number % link_.remote_slots().per_qp));
+    }
+  }
+
+  Status refill(Meter& meter)
   {
     for (std::uint64_t qp = 0; qp < queues_.size(); ++qp) {
       const Queue& queue = queues_[qp];
       const std::uint64_t room = depth_ - (queue.posted - queue.ended);
-      if (room >= group_) TRY(post(qp, room / group_ * group_));
+      if (room >= group_) TRY(post(qp, room / group_ * group_, meter));
     }
     return {};
   }
 
   /// Posts `count` messages of a QP as one list: one doorbell, which with rxe is one system call.
-  Status post(std::uint64_t qp, std::uint64_t count)
+  Status post(std::uint64_t qp, std::uint64_t count, Meter& meter)
   {
     Queue& queue = queues_[qp];
     const std::uint64_t now = monotonic_ns();
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t number = queue.posted + i;
-      const std::uint64_t slot = number % depth_;
-      queue.posted_at[slot] = now;
-      if (op_ != lab::VerbsOp::read) payload_.stamp(link_.slot(qp, slot), qp, number, now);
+      const std::uint64_t slot = number % link_.slots().per_qp;
+      queue.posted_at[number % depth_] = now;
+      if (op_ != lab::VerbsOp::read)
+        payload_.stamp(link_.slot(qp, slot), qp, number, now);
+      else if (number >= link_.slots().per_qp)
+        check_until(qp, number - link_.slots().per_qp + 1, meter);
       places_[i] = link_.sge(qp, slot);
       ibv_send_wr& request = requests_[i];
       request = {};
-      request.wr_id = VerbsLink::work_id(qp, slot);
+      request.wr_id = VerbsLink::work_id(qp, number % depth_);
       request.next = i + 1 < count ? &requests_[i + 1] : nullptr;
       request.sg_list = &places_[i];
       request.num_sge = 1;
@@ -235,10 +249,11 @@ class VerbsTarget : public Worker {
 public:
   VerbsTarget(const EndpointSpec& spec, VerbsLink link)
       : op_(spec.traffic.verbs.op), spec_(spec), payload_(spec.seed, spec.traffic.message_bytes),
-        link_(std::move(link)), received_(spec.traffic.verbs.qps)
+        link_(std::move(link)), queues_(spec.traffic.verbs.qps)
   {
+    for (Queue& queue : queues_) queue.posted = receives_of(spec.traffic.verbs);
     if (op_ != lab::VerbsOp::read) return;
-    for (std::uint64_t qp = 0; qp < received_.size(); ++qp) {
+    for (std::uint64_t qp = 0; qp < queues_.size(); ++qp) {
       for (std::uint64_t slot = 0; slot < link_.slots().per_qp; ++slot) {
         payload_.fill(link_.slot(qp, slot));
         payload_.stamp(link_.slot(qp, slot), qp, slot, 0);
@@ -253,7 +268,7 @@ public:
     record::Flow flow = empty_flow(spec_, schedule);
     flow.path_mtu = link_.path_mtu();
     const std::uint64_t deadline = schedule.window_end_ns + drain_budget_ns(spec_.traffic);
-    Meter meter(flow, schedule, payload_.bytes(), received_.size());
+    Meter meter(flow, schedule, payload_.bytes(), queues_.size());
     if (op_ == lab::VerbsOp::send) {
       if (const Status status = receive_until_told(deadline, meter, flow);
           !status && flow.outcome == "ok")
@@ -272,12 +287,22 @@ public:
     } else if (op_ == lab::VerbsOp::write) {
       check_ring(*totals, meter);
     }
+    if (op_ == lab::VerbsOp::send)
+      for (std::uint64_t qp = 0; qp < queues_.size(); ++qp)
+        check_until(qp, queues_[qp].received, meter);
     if (op_ != lab::VerbsOp::send) flow.bytes_per_stream.clear();
     counts_.write(flow, IBV_WC_SUCCESS + 1);
     return flow;
   }
 
 private:
+  /// One QP's receives: number n is in slot n % ring.
+  struct Queue {
+    std::uint64_t posted = 0;
+    std::uint64_t received = 0;
+    std::uint64_t checked = 0; ///< of the received
+  };
+
   Status receive_until_told(std::uint64_t deadline, Meter& meter, record::Flow& flow)
   {
     while (true) {
@@ -305,30 +330,41 @@ private:
       const std::uint64_t qp = VerbsLink::qp_of(wc.wr_id);
       const std::uint64_t slot = VerbsLink::slot_of(wc.wr_id);
       counts_.add(wc.status);
-      const std::uint64_t number = received_[qp];
+      Queue& queue = queues_[qp];
       if (wc.status != IBV_WC_SUCCESS) {
         if (flow.outcome == "ok")
-          flow.outcome = failure("receive", number, received_.size(), qp, wc.status);
+          flow.outcome = failure("receive", queue.received, queues_.size(), qp, wc.status);
         continue;
       }
-      ++received_[qp];
-      const std::byte* message = link_.slot(qp, slot);
-      const bool intact = wc.byte_len == payload_.bytes() && payload_.check(message, qp, number);
-      const std::uint64_t sent = Payload::sent_ns(message);
+      if (wc.byte_len != payload_.bytes() && flow.outcome == "ok")
+        flow.outcome = "a message of " + std::to_string(wc.byte_len) + " bytes was received";
+      ++queue.received;
+      const std::uint64_t sent = Payload::sent_ns(link_.slot(qp, slot));
       meter.deliver(qp, now, sent < now ? now - sent : 0);
-      meter.checked(intact);
-      TRY(link_.post_receive(qp, slot));
+      // The next receive takes the next slot; what is in there was received a whole ring ago.
+      const std::uint64_t ring = link_.slots().per_qp;
+      if (queue.posted >= ring) check_until(qp, queue.posted - ring + 1, meter);
+      TRY(link_.post_receive(qp, queue.posted++ % ring));
     }
     return {};
   }
 
+  /// SEND: checks what was received on a QP up to message `end`; receives complete in their order.
+  void check_until(std::uint64_t qp, std::uint64_t end, Meter& meter)
+  {
+    for (std::uint64_t& number = queues_[qp].checked; number < end; ++number) {
+      const std::byte* message = link_.slot(qp, number % link_.slots().per_qp);
+      meter.checked(payload_.check(message, qp, number));
+    }
+  }
+
   void compare(const Totals& totals, record::Flow& flow)
   {
-    for (std::size_t qp = 0; qp < received_.size() && flow.outcome == "ok"; ++qp) {
-      if (qp < totals.completed.size() && received_[qp] >= totals.completed[qp] &&
-          received_[qp] <= totals.posted[qp])
+    for (std::size_t qp = 0; qp < queues_.size() && flow.outcome == "ok"; ++qp) {
+      if (qp < totals.completed.size() && queues_[qp].received >= totals.completed[qp] &&
+          queues_[qp].received <= totals.posted[qp])
         continue;
-      flow.outcome = "QP " + std::to_string(qp) + ": " + std::to_string(received_[qp]) +
+      flow.outcome = "QP " + std::to_string(qp) + ": " + std::to_string(queues_[qp].received) +
                      " messages were received, but the initiator knows of another number";
     }
   }
@@ -338,7 +374,7 @@ private:
   void check_ring(const Totals& totals, Meter& meter)
   {
     const std::uint64_t ring = link_.slots().per_qp;
-    for (std::size_t qp = 0; qp < totals.posted.size() && qp < received_.size(); ++qp) {
+    for (std::size_t qp = 0; qp < totals.posted.size() && qp < queues_.size(); ++qp) {
       const std::uint64_t posted = totals.posted[qp];
       for (std::uint64_t slot = 0; slot < std::min(ring, posted); ++slot) {
         const std::uint64_t last = slot + (posted - 1 - slot) / ring * ring;
@@ -352,7 +388,7 @@ private:
   EndpointSpec spec_;
   Payload payload_;
   VerbsLink link_;
-  std::vector<std::uint64_t> received_; ///< per QP (SEND)
+  std::vector<Queue> queues_;
   StatusCounts counts_;
 };
 
