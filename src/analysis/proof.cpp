@@ -41,6 +41,8 @@ WireCost least_cost(const lab::Lab& lab, const lab::Traffic& traffic, const Flow
   if (traffic.kind == lab::TrafficKind::verbs && traffic.message_bytes != 0)
     packets =
         flow.bytes / traffic.message_bytes * ((traffic.message_bytes + payload - 1) / payload);
+  // A program's bytes are what the fabric counted, headers and all (engine/cell.cpp).
+  if (traffic.kind == lab::TrafficKind::command) packets = 1;
   return {packets, flow.bytes, flow.bytes};
 }
 
@@ -138,6 +140,12 @@ private:
     }
   }
 
+  [[nodiscard]] bool is_command(const std::string& name) const
+  {
+    const lab::Traffic* traffic = find_traffic(record_.lab, name);
+    return traffic != nullptr && traffic->kind == lab::TrafficKind::command;
+  }
+
   /// A command that names no figure has no goodput, and nobody expects one.
   [[nodiscard]] bool without_figure(const std::string& name) const
   {
@@ -155,6 +163,11 @@ private:
                 Exit::traffic);
       else if (cell.condition == baseline && flow.bytes == 0 && !without_figure(flow.traffic))
         problem(cell, flow.traffic + " delivered nothing", Exit::traffic);
+      // A program's setting up may take longer than its traffic, but not ten times as long.
+      if (is_command(flow.traffic) && flow.bytes != 0 && flow.window_ns < cell.window_ns / 10)
+        problem(cell, fmt::format("traffic bypassed the fabric: {} bytes passed, which {} would "
+                                  "have carried in a tenth of its run by its own figure",
+                                  count_words(flow.bytes), flow.traffic));
       if (flow.total_messages != 0 && flow.checked_messages == 0)
         problem(cell, fmt::format("no payload of {} was checked", flow.traffic));
       else if (flow.checked_messages < flow.total_messages)
@@ -167,6 +180,19 @@ private:
     }
   }
 
+  /// The host that took the payload in. What a command does is its own: the host to which more
+  /// bytes went.
+  static const std::string& sink_of(const Cell& cell, const lab::Traffic& traffic)
+  {
+    if (traffic.kind != lab::TrafficKind::command) return data_sink(traffic);
+    WireCost to;
+    WireCost from;
+    return passed(cell, traffic.from, from) && passed(cell, traffic.to, to) &&
+                   from.wire_bytes > to.wire_bytes
+               ? traffic.from
+               : traffic.to;
+  }
+
   /// Per direction between two hosts, what all flows need against what passed.
   void crossing(const Cell& cell)
   {
@@ -174,7 +200,7 @@ private:
       WireCost need;
       for (const Flow& flow : cell.flows) {
         const lab::Traffic* traffic = find_traffic(record_.lab, flow.traffic);
-        if (traffic == nullptr || data_sink(*traffic) != sink.name) continue;
+        if (traffic == nullptr || sink_of(cell, *traffic) != sink.name) continue;
         const WireCost cost = least_cost(record_.lab, *traffic, flow);
         need.packets += cost.packets;
         need.wire_bytes += cost.wire_bytes;

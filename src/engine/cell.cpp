@@ -2,6 +2,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "base/wide.h"
 #include "engine/kernel_log.h"
 #include "net/fabric.h"
 #include "traffic/endpoint.h"
@@ -49,15 +50,20 @@ Result<plan::HostNode> host_named(const plan::Plan& plan, const std::string& nam
   return Error{Exit::setup, "find host " + name + " in the plan", 0, {}, {}};
 }
 
-/// What the fastest link could carry from start to stop, with a tenth to spare.
-std::uint64_t expected_bytes(const plan::Plan& plan, const plan::HostNode& receiver)
+/// Memory in which a receiver keeps messages until they are checked: for all that its link can
+/// carry from start to stop and a tenth more, but all receivers of a cell share a quarter of the
+/// guest.
+std::uint64_t ring_bytes(const plan::Plan& plan, const plan::Cell& cell,
+                         const plan::HostNode& receiver)
 {
+  constexpr std::uint64_t most = 256U << 20;
   const lab::Measure& measure = plan.lab.measure;
+  std::uint64_t expected = UINT64_MAX;
   for (const plan::Shaper& shaper : plan.fabric.shapers)
     if (shaper.host == receiver.name && !shaper.up && shaper.unfaulted.rate_bps != 0)
-      return (measure.warmup_ns + measure.duration_ns) / 1000 *
-             (shaper.unfaulted.rate_bps / 8'000'000 + 1) * 11 / 10;
-  return UINT64_MAX;
+      expected = (measure.warmup_ns + measure.duration_ns) / 1000 *
+                 (shaper.unfaulted.rate_bps / 8'000'000 + 1) * 11 / 10;
+  return std::min(expected, most / cell.traffic.size());
 }
 
 /// The two ends of one traffic.
@@ -75,7 +81,9 @@ Result<Pair> spawn_pair(const plan::Plan& plan, const plan::Cell& cell, const la
   spec.traffic = traffic;
   spec.port = port;
   spec.seed = mix64(cell.seed, port);
-  spec.expected_bytes = expected_bytes(plan, to);
+  const bool pulls =
+      traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
+  spec.ring_bytes = ring_bytes(plan, cell, pulls ? from : to);
   spec.ready_timeout_ns = ready_timeout_ns;
 
   spec.role = traffic::Role::target;
@@ -129,10 +137,26 @@ void fill_in(record::Cell& record, const plan::Plan& plan, const Reading& begin,
   record.cpu = cpu.hosts;
   record.cpus = cpu.cpus;
   record.busy_ns = cpu.busy_ns();
+  record.window_ns = cpu.elapsed_ns / std::max(cpu.cpus, 1U);
   for (size_t i = 0; i < plan.fabric.hosts.size(); ++i)
     record.counters.push_back({plan.fabric.hosts[i].name,
                                difference(end.counters[i].rdma, begin.counters[i].rdma),
                                difference(end.counters[i].device, begin.counters[i].device)});
+}
+
+/// A program says how fast it was, not for how long: its flow claims all of its run. What crossed
+/// the fabric tells the part that it carried traffic. Headers are counted as payload then.
+void bound_by_counters(record::Cell& record)
+{
+  if (record.flows.size() != 1) return; // whose packets they were can't be told
+  record::Flow& flow = record.flows.front();
+  std::uint64_t crossed = 0;
+  for (const record::Counters& host : record.counters)
+    if (const auto bytes = host.device.find("rx_bytes"); bytes != host.device.end())
+      crossed = std::max(crossed, bytes->second);
+  if (flow.bytes <= crossed) return;
+  flow.window_ns = static_cast<std::uint64_t>(Wide{flow.window_ns} * crossed / flow.bytes);
+  flow.bytes = flow.total_bytes = crossed;
 }
 
 Status fill_in_impairments(record::Cell& record, net::Fabric& fabric,
@@ -253,19 +277,36 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   }
   if (services.first_packet) services.first_packet();
 
-  sleep_until_ns(schedule.window_begin_ns);
+  std::vector<record::Flow> initiators;
+  const auto collect = [&](auto end) -> Result<std::vector<record::Flow>> {
+    std::vector<record::Flow> flows;
+    for (size_t i = 0; i < state->pairs.size(); ++i) {
+      const std::uint64_t budget = traffic::drain_budget_ns(*traffics[i]) + 5 * second_ns;
+      TRY_ASSIGN(record::Flow flow, (state->pairs[i].*end).report(at_most(budget)));
+      flows.push_back(std::move(flow));
+    }
+    return flows;
+  };
+  // Programs know nothing of the window: where there is nothing else, it is as long as they run.
+  const bool programs = std::all_of(traffics.begin(), traffics.end(), [](const lab::Traffic* t) {
+    return t->kind == lab::TrafficKind::command;
+  });
+  sleep_until_ns(programs ? schedule.start_ns : schedule.window_begin_ns);
   TRY_ASSIGN(const Reading begin, read_all(plan, fabric, *services.ledger));
-  sleep_until_ns(schedule.window_end_ns);
-  TRY_ASSIGN(const Reading end, read_all(plan, fabric, *services.ledger));
-  record.window_ns = measure.duration_ns;
-  fill_in(record, plan, begin, end);
-
-  for (size_t i = 0; i < state->pairs.size(); ++i) {
-    const std::uint64_t budget = traffic::drain_budget_ns(*traffics[i]) + 5 * second_ns;
-    TRY_ASSIGN(const record::Flow initiator, state->pairs[i].initiator.report(at_most(budget)));
-    TRY_ASSIGN(const record::Flow target, state->pairs[i].target.report(at_most(budget)));
-    record.flows.push_back(traffic::merge(initiator, target));
+  if (programs) {
+    TRY_ASSIGN(initiators, collect(&Pair::initiator));
+  } else {
+    sleep_until_ns(schedule.window_end_ns);
   }
+  TRY_ASSIGN(const Reading end, read_all(plan, fabric, *services.ledger));
+  fill_in(record, plan, begin, end);
+  if (!programs) {
+    TRY_ASSIGN(initiators, collect(&Pair::initiator));
+  }
+  TRY_ASSIGN(const std::vector<record::Flow> targets, collect(&Pair::target));
+  for (size_t i = 0; i < targets.size(); ++i)
+    record.flows.push_back(traffic::merge(initiators[i], targets[i]));
+  if (programs) bound_by_counters(record);
   TRY(fill_in_impairments(record, fabric, applied));
   record.kernel_log = log.warnings();
   return CellRun(std::move(state));

@@ -103,7 +103,6 @@ public:
   {
     record::Flow flow;
     flow.traffic = spec_.traffic.name;
-    flow.window_ns = schedule.window_end_ns - schedule.window_begin_ns;
     const std::uint64_t deadline = schedule.window_end_ns + drain_budget_ns(spec_.traffic);
     if (spec_.role == Role::target) {
       // Not before: the CPU ledger follows what is started after it was opened.
@@ -117,11 +116,13 @@ public:
       return flow;
     }
     sleep_until_ns(schedule.start_ns);
+    const std::uint64_t begin = monotonic_ns();
     TRY_ASSIGN(Running client, Running::start(arguments(spec_.traffic.command.client, spec_)));
     if (!client.finish(deadline))
       flow.outcome = "did not end in time";
     else if (client.status() != 0)
       flow.outcome = "exited with " + std::to_string(client.status());
+    flow.window_ns = monotonic_ns() - begin;
     flow.output["client"] = client.text();
     if (spec_.traffic.command.figure.empty()) return flow;
     if (const auto bps = figure_in(client.text(), spec_.traffic.command))

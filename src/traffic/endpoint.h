@@ -28,8 +28,7 @@ struct EndpointSpec {
   std::string peer_ip;
   std::uint16_t port = 0; ///< TCP port of the out-of-band exchange, and of the stream for kind tcp
   std::uint64_t seed = 0; ///< of PSNs and payloads; equal at both ends
-  std::uint64_t expected_bytes =
-      0; ///< upper estimate of what the cell can carry: sizes the target's ring for WRITE
+  std::uint64_t ring_bytes = 0; ///< that the receiving end may keep unchecked; 0: one message
   std::uint64_t ready_timeout_ns =
       30'000'000'000; ///< an endpoint whose peer never comes gives up after this
 };

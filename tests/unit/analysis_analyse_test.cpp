@@ -228,6 +228,31 @@ TEST(Proof, TrafficThatBypassedTheFabric)
       "no proof that they crossed");
 }
 
+/// A program may send either way and in packets of any size; what it says must fit what passed.
+TEST(Proof, AProgramsFigureFitsWhatCrossed)
+{
+  const auto program = [](record::Record& r) {
+    r.lab.traffic[1].kind = lab::TrafficKind::command;
+    r.lab.traffic[1].command.figure = "(.*)";
+    record::Cell& c = test::cell_of(r, "tcp/baseline/0");
+    c.flows[0].path_mtu = 0;
+    for (record::Impairment& i : c.impairments) i.packets = i.host == "client" ? 5000 : 10;
+    std::swap(c.impairments[0].bytes, c.impairments[1].bytes);
+    c.impairments[1].bytes = 100;
+  };
+  record::Record pulled = test::loss_record();
+  program(pulled);
+  EXPECT_EQ(analyse(pulled).verdict, Verdict::pass);
+  expect_invalid(
+      [&](record::Record& r) {
+        program(r);
+        record::Cell& c = test::cell_of(r, "tcp/baseline/0");
+        c.flows[0].bytes /= 20;
+        c.flows[0].window_ns /= 20;
+      },
+      "in a tenth of its run");
+}
+
 TEST(Proof, QueueOverflowUnlessTheQueueIsSmallOnPurpose)
 {
   const auto overflow = [](record::Record& r) { to_server(r, "roce/faulted/0").overflowed = 3; };

@@ -87,7 +87,7 @@ TEST_P(Tcp, EveryMessageArrivesAndIsChecked)
   const auto [bytes, streams, expected] = GetParam();
   const std::uint16_t port = free_port();
   auto to = spec(Role::target, bytes, streams, port);
-  to.expected_bytes = expected; // 0: the smallest ring, which wraps and checks all the time
+  to.ring_bytes = expected; // 0: the smallest ring, which wraps and checks all the time
   auto pair = connected(spec(Role::initiator, bytes, streams, port), to);
   ASSERT_TRUE(pair) << pair.error().message();
   const auto flow = run(*pair, soon(window));

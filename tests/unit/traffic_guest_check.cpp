@@ -29,7 +29,7 @@ Result<record::Flow> run(const lab::Traffic& traffic, std::uint64_t window_ns)
   from.peer_ip = "10.0.0.2";
   from.port = 7471;
   from.seed = 1;
-  from.expected_bytes = 64U << 20;
+  from.ring_bytes = 64U << 20;
   EndpointSpec to = from;
   to.role = Role::target;
   to.netns_path = "/run/netns/b";

@@ -56,6 +56,10 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6461 delay 20us seed
 #   send: ip netns exec rl-client ib_send_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   ib_send_bw: ip netns exec rl-server ib_send_bw -e -d rxe1 -s 65536 -n 1000 -F &
 #   ib_send_bw: ip netns exec rl-client ib_send_bw -e -d rxe0 -s 65536 -n 1000 -F 10.0.0.2
+#   read: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   read: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   ib_read_bw: ip netns exec rl-server ib_read_bw -e -d rxe1 -s 65536 -n 1000 -F &
+#   ib_read_bw: ip netns exec rl-client ib_read_bw -e -d rxe0 -s 65536 -n 1000 -F 10.0.0.2
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
