@@ -13,7 +13,8 @@ constexpr std::uint64_t least_ns = 1'000'000'000;
 constexpr std::uint64_t most_ns = 30'000'000'000;
 /// What is in flight may have to crawl home over a slow and lossy link: 1 Mb/s.
 constexpr std::uint64_t slowest_ns_per_byte = 8'000;
-constexpr std::uint64_t tcp_ns = 10'000'000'000;
+/// A sender that has lost its last flight again and again waits 0.2 s, 0.4 s, 0.8 s …: eight times.
+constexpr std::uint64_t tcp_ns = 60'000'000'000;
 
 } // namespace
 

@@ -46,7 +46,7 @@ RDMALAB_JSON_DECLARE(Schedule)
 std::uint64_t lead_ns(const lab::Traffic& traffic);
 
 /// How long after the window an endpoint may take until what is in flight is delivered or given up
-/// and both ends have told each other, ns: 6 to 35 s by the transport's own timers. report() should
+/// and both ends have told each other, ns: 6 to 65 s by the transport's own timers. report() should
 /// wait until window_end_ns plus this plus a second or so for the processes themselves.
 std::uint64_t drain_budget_ns(const lab::Traffic& traffic);
 
