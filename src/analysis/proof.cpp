@@ -80,7 +80,7 @@ private:
   void presence()
   {
     std::vector<std::string_view> conditions{baseline};
-    if (!record_.lab.faults.empty()) conditions.push_back(faulted);
+    if (!record_.lab.faultless()) conditions.push_back(faulted);
     for (const lab::Traffic& traffic : record_.lab.traffic)
       for (const std::string_view condition : conditions)
         for (std::uint32_t repeat = 0; repeat < record_.lab.measure.repeat; ++repeat) {

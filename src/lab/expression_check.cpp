@@ -57,8 +57,7 @@ private:
     std::vector<std::string> hosts = hosts_;
     if (call.function == Function::cpu) hosts.emplace_back("fabric");
     check_name(expression, "host", call.host, hosts);
-    if (lab_.faults.empty() &&
-        (call.function == Function::retention || call.condition == "faulted"))
+    if (lab_.faultless() && (call.function == Function::retention || call.condition == "faulted"))
       out_.push_back({expression.column, "the lab has no faults, so there is no faulted condition",
                       "name a fault in `faults`, or ask for goodput(traffic, baseline)"});
     if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
@@ -95,7 +94,7 @@ std::vector<Problem> check_expression(const Comparison& comparison, const Lab& l
 std::string condition_of(const Call& call, const Lab& lab)
 {
   if (!call.condition.empty()) return call.condition;
-  return lab.faults.empty() ? "baseline" : "faulted";
+  return lab.faultless() ? "baseline" : "faulted";
 }
 
 } // namespace rdmalab::lab

@@ -290,8 +290,8 @@ std::string shell_script(const Plan& plan)
   write_cables(script, plan.fabric);
   if (uses_verbs(plan)) write_rdma(script, plan.fabric);
   write_shapers(script, plan);
-  write_traffic(script, plan, plan.lab.faults.empty() ? "Traffic" : "Traffic, unfaulted");
-  if (!plan.lab.faults.empty()) {
+  write_traffic(script, plan, plan.lab.faultless() ? "Traffic" : "Traffic, unfaulted");
+  if (!plan.lab.faultless()) {
     write_faults(script, plan);
     write_traffic(script, plan, "Traffic, faulted");
   }
