@@ -73,6 +73,14 @@ Status prepare_receiver(int fd)
   return set_nonblocking(fd);
 }
 
+std::uint16_t local_port(int fd)
+{
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
 Result<std::uint32_t> add_tcp_info(int fd, std::map<std::string, std::uint64_t>& sums)
 {
   // Larger than any kernel's tcp_info: the kernel fills in what it knows and says how much that is.
