@@ -8,6 +8,7 @@
 #include "analysis/model.h"
 #include "analysis/path.h"
 #include "analysis/proof.h"
+#include "analysis/rules.h"
 #include "analysis/samples.h"
 #include "analysis/statistics.h"
 #include "analysis/wire_rate.h"
@@ -187,11 +188,14 @@ Result analyse(const record::Record& record)
   Proof proof = prove(record);
   FaultFindings findings = judge_faults(record);
   result.faults = std::move(findings.faults);
+  RuleFindings rules = judge_rules(record);
+  result.rules = std::move(rules.rules);
   for (auto* notes : {&proof.notes, &findings.notes})
     for (std::string& note : *notes) result.notes.push_back(std::move(note));
 
   Problems problems = std::move(proof.problems);
   append(problems, std::move(findings.problems));
+  append(problems, std::move(rules.problems));
   append(problems, unforeseen_breaks(record, result));
   for (const Problem& p : problems) result.problems.push_back(p.text);
   // Without proof there is no number to quote; the goodputs stay, to find out what went wrong.

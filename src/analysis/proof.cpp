@@ -20,7 +20,9 @@ using record::Impairment;
 bool corrupts(const lab::Lab& lab)
 {
   return std::any_of(lab.faults.begin(), lab.faults.end(),
-                     [](const lab::Fault& f) { return f.kind == lab::FaultKind::corrupt; });
+                     [](const lab::Fault& f) { return f.kind == lab::FaultKind::corrupt; }) ||
+         std::any_of(lab.rules.begin(), lab.rules.end(),
+                     [](const lab::Rule& r) { return r.kind == lab::RuleKind::forge; });
 }
 
 bool small_queue(const lab::Lab& lab, const Impairment& impairment)
@@ -42,7 +44,7 @@ WireCost least_cost(const lab::Lab& lab, const lab::Traffic& traffic, const Flow
     packets =
         flow.bytes / traffic.message_bytes * ((traffic.message_bytes + payload - 1) / payload);
   // A program's bytes are what the fabric counted, headers and all (engine/cell.cpp).
-  if (traffic.kind == lab::TrafficKind::command) packets = 1;
+  if (traffic.kind == lab::TrafficKind::command) packets = std::min<std::uint64_t>(flow.bytes, 1);
   return {packets, flow.bytes, flow.bytes};
 }
 

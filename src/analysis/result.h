@@ -105,6 +105,24 @@ struct FaultResult {
 };
 RDMALAB_JSON_DECLARE(FaultResult)
 
+/// What a rule did in all faulted cells. Shares in ppm of the packets that it could hit; the
+/// requested one only where dice decide.
+struct RuleResult {
+  std::string name;
+  std::string kind;
+  std::string traffic;
+  std::string setting; ///< "data 1000, sent the 1st time"
+  std::optional<std::uint64_t> requested_ppm;
+  std::optional<std::uint64_t> observed_ppm;
+  std::optional<std::uint64_t> observed_low_ppm; ///< 99 % binomial (Wilson) interval
+  std::optional<std::uint64_t> observed_high_ppm;
+  std::uint64_t matched = 0;
+  std::uint64_t fired = 0;
+  std::uint64_t held = 0; ///< packets that waited to the end for others to pass
+  bool consistent = true;
+};
+RDMALAB_JSON_DECLARE(RuleResult)
+
 struct ExpectationResult {
   std::string text;
   Verdict verdict = Verdict::invalid;
@@ -124,6 +142,7 @@ struct Result {
   record::Timing timing;
   std::vector<TrafficResult> traffic;
   std::vector<FaultResult> faults;
+  std::vector<RuleResult> rules;
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
   std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity

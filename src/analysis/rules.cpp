@@ -1,0 +1,198 @@
+#include "analysis/rules.h"
+
+#include "analysis/samples.h"
+#include "analysis/statistics.h"
+#include "analysis/words.h"
+#include "base/json.h"
+#include "base/units.h"
+
+#include <algorithm>
+
+#include <spdlog/fmt/fmt.h>
+#include <spdlog/fmt/ranges.h>
+
+namespace rdmalab::analysis {
+namespace {
+
+constexpr std::uint64_t open_end = std::numeric_limits<std::uint32_t>::max();
+
+std::string span_words(const lab::Span& span)
+{
+  if (span.first == span.last) return std::to_string(span.first);
+  if (span.last >= open_end) return fmt::format("{}..", span.first);
+  return fmt::format("{}..{}", span.first, span.last);
+}
+
+std::string ordinal(std::uint64_t number)
+{
+  const std::uint64_t ten = number % 10;
+  const bool teen = number / 10 % 10 == 1;
+  const char* suffix = teen || ten == 0 || ten > 3 ? "th"
+                       : ten == 1                  ? "st"
+                       : ten == 2                  ? "nd"
+                                                   : "rd";
+  return std::to_string(number) + suffix;
+}
+
+/// Whether the dice, `every` and `limit` leave no match out.
+bool hits_all(const lab::Rule& rule)
+{
+  return rule.rate_ppm == 1'000'000 && rule.p_ppm == 0 && rule.every == 1 && rule.limit == 0;
+}
+
+bool faulted_with(const record::Cell& cell, const lab::Rule& rule)
+{
+  return cell.condition == faulted &&
+         std::find(cell.traffic.begin(), cell.traffic.end(), rule.traffic) != cell.traffic.end();
+}
+
+/// Packets that netems took or made on their way to a host.
+struct NetemCounts {
+  std::uint64_t lost = 0;
+  std::uint64_t made = 0;
+};
+
+NetemCounts netem_to(const record::Cell& cell, const std::string& host)
+{
+  NetemCounts counts;
+  for (const record::Impairment& i : cell.impairments)
+    if (i.host == host && !i.up) {
+      counts.lost += i.dropped + i.overflowed;
+      counts.made += i.duplicated;
+    }
+  return counts;
+}
+
+class RuleJudge {
+public:
+  RuleJudge(const record::Record& record, RuleFindings& findings) : record_(record), findings_(findings)
+  {}
+
+  void run()
+  {
+    for (const lab::Rule& rule : record_.lab.rules) judge(rule);
+    for (const record::Cell& cell : record_.cells) close(cell);
+  }
+
+private:
+  void problem(std::string text) { findings_.problems.push_back({Exit::setup, std::move(text)}); }
+
+  void judge(const lab::Rule& rule)
+  {
+    RuleResult result;
+    result.name = rule.name;
+    result.kind = Json(rule.kind).get<std::string>();
+    result.traffic = rule.traffic;
+    result.setting = rule_words(rule);
+    std::size_t cells = 0;
+    for (const record::Cell& cell : record_.cells) {
+      if (!faulted_with(cell, rule)) continue;
+      ++cells;
+      const auto found = std::find_if(cell.rules.begin(), cell.rules.end(),
+                                      [&](const auto& r) { return r.rule == rule.name; });
+      if (found == cell.rules.end()) {
+        problem(fmt::format("{}: rule {} was not in force", cell.id, rule.name));
+        continue;
+      }
+      result.matched += found->matched;
+      result.fired += found->fired;
+      result.held += found->held;
+    }
+    if (cells != 0 && result.fired == 0 && !rule.may_miss)
+      problem(fmt::format("rule {} hit nothing ({} packets matched); say may_miss: on if it need "
+                          "not",
+                          rule.name, count_words(result.matched)));
+    if (hits_all(rule) && result.fired != result.matched)
+      problem(fmt::format("rule {} should hit all of {} packets and hit {}", rule.name,
+                          count_words(result.matched), count_words(result.fired)));
+    share(rule, result);
+    findings_.rules.push_back(std::move(result));
+  }
+
+  void share(const lab::Rule& rule, RuleResult& result)
+  {
+    const std::uint64_t trials = result.matched / std::max(rule.every, 1U);
+    result.observed_ppm = share_ppm(result.fired, trials);
+    if (rule.rate_ppm == 1'000'000 || rule.limit != 0 || rule.p_ppm != 0) return;
+    result.requested_ppm = rule.rate_ppm;
+    const auto interval =
+        wilson_ppm(static_cast<double>(result.fired), static_cast<double>(trials));
+    result.observed_low_ppm = interval.low_ppm;
+    result.observed_high_ppm = interval.high_ppm;
+    result.consistent = rule.rate_ppm >= interval.low_ppm && rule.rate_ppm <= interval.high_ppm;
+    const auto gate = wilson_ppm(static_cast<double>(result.fired), static_cast<double>(trials),
+                                 z_one_in_a_million);
+    if (rule.rate_ppm < gate.low_ppm || rule.rate_ppm > gate.high_ppm)
+      problem(fmt::format("rule {} was to hit {} and hit {} of {} packets", rule.name,
+                          units::format_share(rule.rate_ppm), count_words(result.fired),
+                          count_words(trials)));
+  }
+
+  void close(const record::Cell& cell)
+  {
+    std::map<std::string, std::uint64_t> passed;
+    std::map<std::string, std::uint64_t> arrived;
+    for (const record::ClassCount& c : cell.packets) {
+      passed[c.to] += c.passed;
+      arrived[c.to] += c.arrived;
+      if (c.sent + c.duplicated == c.dropped + c.passed) continue;
+      problem(fmt::format("{}: the ledger does not close: {} {} packets from {} to {} entered, {} "
+                          "were dropped and {} doubled by rules, and {} passed",
+                          cell.id, count_words(c.sent), c.packet_class, c.from, c.to,
+                          count_words(c.dropped), count_words(c.duplicated),
+                          count_words(c.passed)));
+    }
+    for (const auto& [host, count] : passed) {
+      const NetemCounts netem = netem_to(cell, host);
+      if (count + netem.made == netem.lost + arrived[host]) continue;
+      problem(fmt::format("{}: the ledger does not close: {} packets passed to {}'s port, netem "
+                          "took {} and made {}, and {} arrived",
+                          cell.id, count_words(count), host, count_words(netem.lost),
+                          count_words(netem.made), count_words(arrived[host])));
+    }
+  }
+
+  const record::Record& record_;
+  RuleFindings& findings_;
+};
+
+} // namespace
+
+std::string rule_words(const lab::Rule& rule)
+{
+  std::vector<std::string> parts;
+  std::string what =
+      rule.classes.empty() ? "packets" : fmt::format("{}", fmt::join(rule.classes, "/"));
+  if (!rule.positions.empty()) what += fmt::format(" ({})", fmt::join(rule.positions, "/"));
+  if (!rule.opcode.empty()) what = rule.opcode;
+  std::vector<std::string> numbers;
+  numbers.reserve(rule.numbers.size());
+  for (const lab::Span& span : rule.numbers) numbers.push_back(span_words(span));
+  if (!numbers.empty()) what += fmt::format(" {}", fmt::join(numbers, ", "));
+  parts.push_back(what);
+  if (rule.stream) parts.push_back(fmt::format("stream {}", *rule.stream));
+  if (rule.transmission.first > 1 || rule.transmission.last < open_end) {
+    const lab::Span& t = rule.transmission;
+    parts.push_back(t.first == t.last ? fmt::format("sent the {} time", ordinal(t.first))
+                                      : fmt::format("transmissions {}", span_words(t)));
+  }
+  if (rule.every > 1) parts.push_back(fmt::format("every {}", ordinal(rule.every)));
+  if (rule.rate_ppm != 1'000'000) parts.push_back(units::format_share(rule.rate_ppm));
+  if (rule.p_ppm != 0)
+    parts.push_back(fmt::format("bursts p {} r {}", units::format_share(rule.p_ppm),
+                                units::format_share(rule.r_ppm)));
+  if (rule.begin_ns != 0) parts.push_back("from " + units::format_time(rule.begin_ns));
+  if (rule.end_ns != std::numeric_limits<std::uint64_t>::max())
+    parts.push_back("until " + units::format_time(rule.end_ns));
+  if (rule.limit != 0) parts.push_back(fmt::format("{} at most", rule.limit));
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+RuleFindings judge_rules(const record::Record& record)
+{
+  RuleFindings findings;
+  if (!record.lab.rules.empty()) RuleJudge(record, findings).run();
+  return findings;
+}
+
+} // namespace rdmalab::analysis

@@ -1,0 +1,26 @@
+#pragma once
+
+#include "analysis/problem.h"
+#include "analysis/result.h"
+#include "record/record.h"
+
+#include <string>
+#include <vector>
+
+/// What the lab's rules did, and whether the ledger of packets closes.
+namespace rdmalab::analysis {
+
+/// What a rule hits, in words: "data 1000, sent the first time", "ack, every 100th".
+std::string rule_words(const lab::Rule& rule);
+
+struct RuleFindings {
+  std::vector<RuleResult> rules; ///< in the lab's order
+  Problems problems;
+};
+
+/// One RuleResult a rule, from all faulted cells together. Problems: a rule that hit nothing though
+/// it must, one that must hit all that it matched and did not, a share that chance brings about
+/// once in a million, and sums of the ledger that do not close.
+RuleFindings judge_rules(const record::Record& record);
+
+} // namespace rdmalab::analysis
