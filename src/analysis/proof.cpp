@@ -42,7 +42,7 @@ WireCost least_cost(const lab::Lab& lab, const lab::Traffic& traffic, const Flow
     packets =
         flow.bytes / traffic.message_bytes * ((traffic.message_bytes + payload - 1) / payload);
   // A program's bytes are what the fabric counted, headers and all (engine/cell.cpp).
-  if (traffic.kind == lab::TrafficKind::command) packets = 1;
+  if (traffic.kind == lab::TrafficKind::command) packets = std::min<std::uint64_t>(flow.bytes, 1);
   return {packets, flow.bytes, flow.bytes};
 }
 

@@ -56,7 +56,7 @@ printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
 # bursts: packets to server
-tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6475 delay 20us loss gemodel 0.1% 10% 100% 0% rate 250mbit seed 4585330820673184961
+tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6475 delay 20us loss gemodel 0.33% 33% 100% 0% rate 250mbit seed 4585330820673184961
 
 # 7. Traffic, faulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:
