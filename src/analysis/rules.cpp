@@ -65,7 +65,8 @@ NetemCounts netem_to(const record::Cell& cell, const std::string& host)
 
 class RuleJudge {
 public:
-  RuleJudge(const record::Record& record, RuleFindings& findings) : record_(record), findings_(findings)
+  RuleJudge(const record::Record& record, RuleFindings& findings)
+      : record_(record), findings_(findings)
   {}
 
   void run()

@@ -126,6 +126,15 @@ std::string faults(const Result& result)
       rows);
 }
 
+std::string rules(const Result& result)
+{
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& r : result.rules)
+    rows.push_back({r.name, r.kind, r.setting, r.traffic, analysis::count_words(r.matched),
+                    analysis::count_words(r.fired), r.consistent ? "✔" : "✘"});
+  return table({"rule", "does", "to", "of", "matched", "hit", ""}, rows);
+}
+
 std::string expectations(const Result& result)
 {
   std::string rows;
@@ -169,6 +178,7 @@ std::string html(const Result& result)
   out += section("Throughput", throughput(result));
   out += section("CPU within the window", cpu(result));
   out += section("Faults", faults(result));
+  if (!result.rules.empty()) out += section("Rules", rules(result));
   out += expectations(result);
   out +=
       fmt::format("<h2>Where and how</h2>\n<p>{}<br><small>record {}</small></p>\n",

@@ -50,6 +50,7 @@ public:
     throughput();
     cpu();
     faults();
+    rules();
     limits();
     latencies();
     expectations();
@@ -204,6 +205,21 @@ private:
         {f.consistent ? "✔" : "✘", f.consistent ? Tone::good : Tone::bad}};
     if (with_place) row.insert(row.begin() + 1, f.where);
     return row;
+  }
+
+  void rules()
+  {
+    Grid grid({{"RULE"}, {"does"}, {"to"}, {"of"}, {"asked", true}, {"hit / matched", true}, {""}});
+    for (const analysis::RuleResult& r : result_.rules)
+      grid.add(
+          {{r.name, Tone::strong},
+           r.kind,
+           r.setting,
+           r.traffic,
+           r.requested_ppm ? ppm_words(r.requested_ppm) : "-",
+           fmt::format("{} / {}", analysis::count_words(r.fired), analysis::count_words(r.matched)),
+           {r.consistent ? "✔" : "✘", r.consistent ? Tone::good : Tone::bad}});
+    section(grid);
   }
 
   void limits()
