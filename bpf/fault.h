@@ -277,5 +277,6 @@ static inline __u64 fault_draw(__u64 seed, __u64 stream, __u64 number)
 /* What distinguishes a packet of a flow: where it stands in the flow, and which try it is. */
 static inline __u64 fault_number(__u32 sequence, __u32 transmission)
 {
-  return (__u64)sequence << 32 | transmission;
+  __u64 high = sequence;
+  return high << 32 | transmission;
 }
