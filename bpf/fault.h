@@ -1,22 +1,22 @@
-/* Packet-level faults: what the programs (fault.bpf.c) and the C++ side (src/fault) share. Constants,
- * the layout of rules, flows, records and counters, and the one function that both must compute
- * alike: which packets a probability hits. */
+/* Packet-level faults: what the programs (fault.bpf.c) and the C++ side (src/fault) share.
+ * Constants, the layout of rules, flows, records and counters, and the one function that both must
+ * compute alike: which packets a probability hits. */
 #pragma once
 
 #include <linux/types.h>
 
 enum {
-  FAULT_HOSTS = 32,  /* and a host's number has five bits, so an index is checked by a mask */
+  FAULT_HOSTS = 32,   /* and a host's number has five bits, so an index is checked by a mask */
   FAULT_NO_HOST = 32, /* the bit above them */
   FAULT_RULES = 64,
   FAULT_FLOWS = 256,
   FAULT_LIST = 16,
-  FAULT_PATTERN = 8,      /* bytes that a corruption can change */
-  FAULT_ADDRESSES = 256,  /* slots of the address table */
+  FAULT_PATTERN = 8,       /* bytes that a corruption can change */
+  FAULT_ADDRESSES = 256,   /* slots of the address table */
   FAULT_PORT_BYTES = 9216, /* the longest frame that can be held back to reorder it */
-  FAULT_ZERO_POWERS = 14, /* a CRC moves on over up to 2^14 - 1 zero bytes */
-  FAULT_ANY = 0xff,       /* any host */
-  FAULT_NO_FLOW = 0xffff, /* of a packet: unknown; of a rule: any */
+  FAULT_ZERO_POWERS = 14,  /* a CRC moves on over up to 2^14 - 1 zero bytes */
+  FAULT_ANY = 0xff,        /* any host */
+  FAULT_NO_FLOW = 0xffff,  /* of a packet: unknown; of a rule: any */
   FAULT_NO_OPCODE = 0xffff,
 };
 
@@ -187,7 +187,8 @@ struct fault_port {
   __u8 rules[FAULT_RULES]; /* the rules that can match here, in the lab's order */
 };
 
-/* A slot of the address table: multiplying by a number that was chosen so hashes without collision. */
+/* A slot of the address table: multiplying by a number that was chosen so hashes without collision.
+ */
 struct fault_address {
   __u32 key;  /* IPv4 address, or the XOR of an IPv6 address' four words */
   __u32 host; /* FAULT_NO_HOST: none */

@@ -136,8 +136,7 @@ __noinline int release(struct __sk_buff* skb, struct seen* seen, __u32 at)
     return PASS;
   }
   __sync_fetch_and_and(&stashed, ~(1ULL << at));
-  if (bpf_skb_change_tail(skb, length, 0) ||
-      bpf_skb_store_bytes(skb, 0, from->bytes, length, 0)) {
+  if (bpf_skb_change_tail(skb, length, 0) || bpf_skb_store_bytes(skb, 0, from->bytes, length, 0)) {
     /* The stashed packet stays held in the books; this one is out already. */
     __sync_fetch_and_add(&states[at & (FAULT_RULES - 1)].failed, 1);
     return TC_ACT_SHOT;

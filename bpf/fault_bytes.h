@@ -36,8 +36,8 @@ static __always_inline __u32 icrc_change(const struct fault_rule* rule, __u32 be
 /* Makes the Internet checksum at `at` right for bytes that changed from `old` to `now` at an offset
  * from the beginning of what it covers. One that the host left to a device stays untouched: the
  * kernel takes it for right. */
-static __always_inline long fix_checksum(struct __sk_buff* skb, __u32 at, __u8* old,
-                                         __u8* now, __u32 offset, __u64 flags)
+static __always_inline long fix_checksum(struct __sk_buff* skb, __u32 at, __u8* old, __u8* now,
+                                         __u32 offset, __u64 flags)
 {
   __s64 difference = bpf_csum_diff((__be32*)old, FAULT_PATTERN, (__be32*)now, FAULT_PATTERN, 0);
   __u32 folded = difference;

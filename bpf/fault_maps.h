@@ -1,7 +1,7 @@
 /* Everything that the fault programs keep: settings (read-only once loaded), what the C++ side sets
  * while they are attached, and what they count. Globals instead of maps wherever an address that is
- * known at load saves a look-up. Counters are shared by all CPUs and added to atomically: a packet's
- * way through the fabric stays on one CPU, so they are rarely fought over. */
+ * known at load saves a look-up. Counters are shared by all CPUs and added to atomically: a
+ * packet's way through the fabric stays on one CPU, so they are rarely fought over. */
 #pragma once
 
 #include "fault.h"

@@ -148,8 +148,8 @@ static __always_inline bool matches(const struct fault_rule* rule, struct fault_
       return false;
     }
   }
-  if ((if_ & FAULT_IF_RANGE) && !(packet->relative <= rule->range_to &&
-                                  packet->relative + packet->span >= rule->range_from))
+  if ((if_ & FAULT_IF_RANGE) &&
+      !(packet->relative <= rule->range_to && packet->relative + packet->span >= rule->range_from))
     return false;
   if ((if_ & FAULT_IF_LIST) && !in_list(rule, packet)) return false;
   if ((if_ & FAULT_IF_TRANSMISSION) && (packet->transmission < rule->transmission_from ||

@@ -41,7 +41,8 @@ Result<AddressTable> make_address_table(std::span<const std::vector<wire::IpAddr
     for (const wire::IpAddress& address : hosts[host]) {
       const std::uint32_t key = address_key(address);
       if (std::ranges::find(keys, key, &fault_address::key) != keys.end())
-        return system_error(EINVAL, fmt::format("tell hosts apart by {}", wire::to_string(address)));
+        return system_error(EINVAL,
+                            fmt::format("tell hosts apart by {}", wire::to_string(address)));
       keys.push_back({key, static_cast<std::uint32_t>(host)});
     }
   }

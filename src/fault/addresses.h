@@ -1,9 +1,8 @@
 #pragma once
 
 #include "base/result.h"
-#include "wire/address.h"
-
 #include "fault.h"
+#include "wire/address.h"
 
 #include <array>
 #include <cstdint>

@@ -27,7 +27,8 @@ public:
     const std::size_t bytes = value * bpf_map__max_entries(map);
     const std::size_t length = (bytes + page - 1) / page * page;
     void* at = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
-    if (at == MAP_FAILED) return system_error(fmt::format("map {} of the fault programs", bpf_map__name(map)));
+    if (at == MAP_FAILED)
+      return system_error(fmt::format("map {} of the fault programs", bpf_map__name(map)));
     return MappedArray(at, length);
   }
   MappedArray(MappedArray&& other) noexcept
@@ -89,15 +90,16 @@ Status enter_qp(const bpf_map* map, const FlowKey& flow, std::uint32_t index)
 {
   const fault_roce_key key{flow.destination_qpn, flow.from, flow.to, {}};
   if (bpf_map_update_elem(bpf_map__fd(map), &key, &index, BPF_NOEXIST) != 0)
-    return system_error(fmt::format("enter RoCE flow {} to QP {}", flow.name, flow.destination_qpn));
+    return system_error(
+        fmt::format("enter RoCE flow {} to QP {}", flow.name, flow.destination_qpn));
   return {};
 }
 
 Status check(const FlowKey& flow, std::size_t hosts)
 {
   if (flow.from >= hosts || flow.to >= hosts || flow.from == flow.to)
-    return system_error(EINVAL, fmt::format("enter flow {} from host {} to {}", flow.name,
-                                            flow.from, flow.to));
+    return system_error(
+        EINVAL, fmt::format("enter flow {} from host {} to {}", flow.name, flow.from, flow.to));
   return {};
 }
 
@@ -156,7 +158,8 @@ Status Programs::arm(std::uint64_t start_ns, bool trace)
   disarm();
   for (std::size_t i = 0; i < state_->rules.size(); ++i)
     if (const auto& flow = state_->rules[i].flow; flow && *flow >= state_->flows.size())
-      return usage_error(fmt::format("fault rule {}: there is no flow {}", state_->rules[i].name, *flow));
+      return usage_error(
+          fmt::format("fault rule {}: there is no flow {}", state_->rules[i].name, *flow));
   TRY(state_->clear_books());
   auto& globals = *state_->skeleton->bss;
   globals.start_ns = start_ns;
@@ -191,9 +194,9 @@ void read_counts(const fault_bpf& skeleton, Ledger& ledger)
     for (std::size_t to = 0; to < hosts; ++to) {
       for (std::size_t kind = 0; kind < packet_kinds; ++kind) {
         const std::size_t at = (from * FAULT_HOSTS + to) * FAULT_CLASSES + kind;
-        ledger.at(from, to, static_cast<PacketKind>(kind)) = {counters[FAULT_SENT * stride + at],
-                                                              counters[FAULT_PASSED * stride + at],
-                                                              counters[FAULT_ARRIVED * stride + at]};
+        ledger.at(from, to, static_cast<PacketKind>(kind)) = {
+            counters[FAULT_SENT * stride + at], counters[FAULT_PASSED * stride + at],
+            counters[FAULT_ARRIVED * stride + at]};
       }
     }
   }

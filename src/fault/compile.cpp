@@ -34,8 +34,8 @@ constexpr std::uint32_t data_kinds = bit(FAULT_DATA) | bit(FAULT_TCP_DATA);
 /// Those that can have a payload.
 constexpr std::uint32_t payload_kinds = data_kinds | bit(FAULT_READ_RESPONSE);
 /// Those that are part of a message.
-constexpr std::uint32_t positioned_kinds = bit(FAULT_DATA) | bit(FAULT_READ_REQUEST) |
-                                           bit(FAULT_READ_RESPONSE) | bit(FAULT_ATOMIC);
+constexpr std::uint32_t positioned_kinds =
+    bit(FAULT_DATA) | bit(FAULT_READ_REQUEST) | bit(FAULT_READ_RESPONSE) | bit(FAULT_ATOMIC);
 
 Error refuse(const Rule& rule, const std::string& why, std::string hint = {})
 {
@@ -71,11 +71,13 @@ Status compile_kinds(const Rule& rule, fault_rule& to)
   }
   if (rule.opcode) {
     const wire::Opcode* opcode = wire::find_opcode(*rule.opcode);
-    if (opcode == nullptr) return refuse(rule, fmt::format("opcode {:#04x} is unknown", *rule.opcode));
+    if (opcode == nullptr)
+      return refuse(rule, fmt::format("opcode {:#04x} is unknown", *rule.opcode));
     kinds &= kinds_of(*opcode);
     if (kinds == 0)
       return refuse(rule, fmt::format("{} is none of its packet classes", opcode->name));
-    if (!rule.positions.empty() && std::ranges::find(rule.positions, opcode->position) == rule.positions.end())
+    if (!rule.positions.empty() &&
+        std::ranges::find(rule.positions, opcode->position) == rule.positions.end())
       return refuse(rule, fmt::format("{} has none of its positions", opcode->name));
     to.opcode = *rule.opcode;
   }
@@ -95,9 +97,11 @@ Status compile_numbers(const Rule& rule, fault_rule& to)
     return refuse(rule, "it has a range and a list of sequence numbers", "keep one");
   if (rule.sequence) {
     if (rule.sequence->from > rule.sequence->to)
-      return refuse(rule, fmt::format("the range {} to {} is empty", rule.sequence->from, rule.sequence->to));
+      return refuse(
+          rule, fmt::format("the range {} to {} is empty", rule.sequence->from, rule.sequence->to));
     if (rule.sequence->from > largest)
-      return refuse(rule, fmt::format("no relative PSN reaches {}", rule.sequence->from), "a PSN has 24 bits");
+      return refuse(rule, fmt::format("no relative PSN reaches {}", rule.sequence->from),
+                    "a PSN has 24 bits");
     to.conditions |= FAULT_IF_RANGE;
     to.range_from = rule.sequence->from;
     to.range_to = rule.sequence->to;
@@ -114,7 +118,9 @@ Status compile_numbers(const Rule& rule, fault_rule& to)
   }
   if (rule.transmission) {
     if (rule.transmission->from == 0 || rule.transmission->from > rule.transmission->to)
-      return refuse(rule, fmt::format("transmissions {} to {} don't exist", rule.transmission->from, rule.transmission->to),
+      return refuse(rule,
+                    fmt::format("transmissions {} to {} don't exist", rule.transmission->from,
+                                rule.transmission->to),
                     "1 is the first");
     to.conditions |= FAULT_IF_TRANSMISSION;
     to.transmission_from = rule.transmission->from;
@@ -135,7 +141,8 @@ Status compile_dice(const Rule& rule, std::uint64_t seed, fault_rule& to)
   to.limit = rule.limit.value_or(UINT64_MAX);
   if (to.limit == 0) return refuse(rule, "with a limit of 0 it never fires");
   if (rule.every_offset && *rule.every_offset >= rule.every)
-    return refuse(rule, fmt::format("offset {} is not below every {}", *rule.every_offset, rule.every));
+    return refuse(rule,
+                  fmt::format("offset {} is not below every {}", *rule.every_offset, rule.every));
   if (rule.every != 0) {
     to.conditions |= FAULT_IF_EVERY;
     to.every = rule.every;
@@ -143,7 +150,8 @@ Status compile_dice(const Rule& rule, std::uint64_t seed, fault_rule& to)
   }
   if (rule.probability_ppm) {
     if (*rule.probability_ppm == 0 || *rule.probability_ppm > million)
-      return refuse(rule, fmt::format("{} ppm is no probability", *rule.probability_ppm), "1 to 1000000 ppm");
+      return refuse(rule, fmt::format("{} ppm is no probability", *rule.probability_ppm),
+                    "1 to 1000000 ppm");
     if (rule.burst) return refuse(rule, "it has a probability and a burst model", "keep one");
     to.conditions |= FAULT_IF_CHANCE;
     to.chance = chance_of_ppm(*rule.probability_ppm);
@@ -159,8 +167,11 @@ Status compile_dice(const Rule& rule, std::uint64_t seed, fault_rule& to)
   }
   if (rule.burst) {
     const Burst& burst = *rule.burst;
-    if (burst.good_to_bad_ppm == 0 || burst.good_to_bad_ppm > million || burst.bad_to_good_ppm > million)
-      return refuse(rule, fmt::format("a burst of {} and {} ppm is none", burst.good_to_bad_ppm, burst.bad_to_good_ppm),
+    if (burst.good_to_bad_ppm == 0 || burst.good_to_bad_ppm > million ||
+        burst.bad_to_good_ppm > million)
+      return refuse(rule,
+                    fmt::format("a burst of {} and {} ppm is none", burst.good_to_bad_ppm,
+                                burst.bad_to_good_ppm),
                     "1 to 1000000 ppm, the way back also 0");
     to.conditions |= FAULT_IF_BURST;
     to.good_to_bad = chance_of_ppm(burst.good_to_bad_ppm);
@@ -175,7 +186,8 @@ Status compile_pattern(const Rule& rule, fault_rule& to)
   if (rule.pattern.size() > +FAULT_PATTERN || zero)
     return refuse(rule, fmt::format("{} bytes to XOR", rule.pattern.size()),
                   fmt::format("1 to {} bytes that are not all 0", +FAULT_PATTERN));
-  if ((to.kinds & payload_kinds) == 0) return refuse(rule, "packets of its classes have no payload");
+  if ((to.kinds & payload_kinds) == 0)
+    return refuse(rule, "packets of its classes have no payload");
   to.pattern_offset = rule.payload_offset;
   if (rule.payload_offset > +FAULT_PORT_BYTES)
     return refuse(rule, fmt::format("no payload reaches byte {}", rule.payload_offset));
@@ -192,7 +204,8 @@ Status compile_action(const Rule& rule, fault_rule& to)
   if ((rule.delay_ns != 0) != (action == FaultAction::delay))
     return refuse(rule, "a delay and a time to hold belong together");
   if (rule.delay_ns > max_delay_ns)
-    return refuse(rule, fmt::format("{} ns is too long a delay", rule.delay_ns), "at most a minute");
+    return refuse(rule, fmt::format("{} ns is too long a delay", rule.delay_ns),
+                  "at most a minute");
   if ((rule.passing != 0) != (action == FaultAction::reorder))
     return refuse(rule, "reordering and how many packets pass belong together");
   if (!rule.pattern.empty() != in_payload)
@@ -251,8 +264,10 @@ Result<fault_rule> compile(const Rule& rule, std::uint64_t seed)
                   fmt::format("at most {} flows", +FAULT_FLOWS));
   for (const auto& host : {rule.from, rule.to})
     if (host && *host >= +FAULT_HOSTS)
-      return refuse(rule, fmt::format("host {} is too many", *host), fmt::format("at most {} hosts", +FAULT_HOSTS));
-  if (rule.from && rule.from == rule.to) return refuse(rule, "no packet goes from a host to itself");
+      return refuse(rule, fmt::format("host {} is too many", *host),
+                    fmt::format("at most {} hosts", +FAULT_HOSTS));
+  if (rule.from && rule.from == rule.to)
+    return refuse(rule, "no packet goes from a host to itself");
   TRY(compile_kinds(rule, to));
   TRY(compile_numbers(rule, to));
   TRY(compile_dice(rule, seed, to));
@@ -269,9 +284,11 @@ Result<std::vector<fault_rule>> compile_all(std::span<const Rule> rules, std::ui
   for (std::size_t i = 0; i < rules.size(); ++i) {
     TRY_ASSIGN(const fault_rule next, compile(rules[i], seed));
     for (std::size_t before = 0; before < i; ++before) {
-      if (rules[before].name == rules[i].name) return refuse(rules[i], "there are two of that name");
+      if (rules[before].name == rules[i].name)
+        return refuse(rules[i], "there are two of that name");
       if (always_fires(compiled[before]) && same_match(compiled[before], next))
-        return refuse(rules[i], fmt::format("{} before it takes all its packets", rules[before].name));
+        return refuse(rules[i],
+                      fmt::format("{} before it takes all its packets", rules[before].name));
     }
     compiled.push_back(next);
   }

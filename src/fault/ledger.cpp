@@ -19,8 +19,7 @@ std::string_view to_string(PacketKind kind)
 {
   constexpr std::array<std::string_view, 6> names{"other-roce", "tcp-syn", "tcp-data",
                                                   "tcp-ack",    "tcp-fin", "other"};
-  if (kind < PacketKind::roce_other)
-    return wire::to_string(static_cast<wire::PacketClass>(kind));
+  if (kind < PacketKind::roce_other) return wire::to_string(static_cast<wire::PacketClass>(kind));
   return names[static_cast<std::size_t>(kind) - static_cast<std::size_t>(PacketKind::roce_other)];
 }
 
@@ -120,10 +119,10 @@ private:
   {
     const std::string peer = other < ledger_.hosts.size() ? ledger_.hosts[other] : "all";
     const std::string& name = ledger_.hosts[host];
-    problems_.push_back(fmt::format("{} packets from {} to {}: {} {}, {} {}, and faults explain {:+}",
-                                    kind, up ? name : peer, up ? peer : name, balance.in,
-                                    up ? "sent" : "passed on", balance.out,
-                                    up ? "passed on" : "arrived", balance.changed));
+    problems_.push_back(
+        fmt::format("{} packets from {} to {}: {} {}, {} {}, and faults explain {:+}", kind,
+                    up ? name : peer, up ? peer : name, balance.in, up ? "sent" : "passed on",
+                    balance.out, up ? "passed on" : "arrived", balance.changed));
   }
 
   const Ledger& ledger_;
@@ -141,8 +140,8 @@ std::vector<std::string> check_sums(const Ledger& ledger, std::span<const NetemC
     problems.push_back(fmt::format("{} updates of the ledger found no room", ledger.lost_updates));
   for (std::size_t i = 0; i < ledger.rules.size(); ++i)
     if (ledger.rules[i].failed != 0)
-      problems.push_back(
-          fmt::format("the kernel refused the action of rule {} {} times", i, ledger.rules[i].failed));
+      problems.push_back(fmt::format("the kernel refused the action of rule {} {} times", i,
+                                     ledger.rules[i].failed));
   return problems;
 }
 

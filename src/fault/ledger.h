@@ -93,7 +93,7 @@ struct Ledger {
   std::vector<RuleCounts> rules;
   std::vector<PacketCounts> counts; ///< by (from * hosts + to) * packet_kinds + kind
   std::vector<RuleEffect> effects;
-  std::vector<Firing> firings; ///< in order
+  std::vector<Firing> firings;    ///< in order
   std::uint64_t lost_firings = 0; ///< that found no room; they are in all counts
   /// Updates that a full map refused: effects, transmission numbers, TCP streams. Not 0: the books
   /// are wrong.
@@ -105,8 +105,8 @@ struct Ledger {
 
 /// Whether the sums close: sent − dropped + duplicated = passed, and passed = arrived, each by
 /// source, destination and class; where netem took or added packets, which it doesn't count by
-/// class, by source (up) or destination. Returns what does not close, each in a sentence; empty: all
-/// do. Nothing may be on its way any more when the ledger is read.
+/// class, by source (up) or destination. Returns what does not close, each in a sentence; empty:
+/// all do. Nothing may be on its way any more when the ledger is read.
 std::vector<std::string> check_sums(const Ledger& ledger, std::span<const NetemCounts> netems = {});
 
 } // namespace rdmalab::fault

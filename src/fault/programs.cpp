@@ -48,8 +48,8 @@ Status set_sizes(fault_bpf& skeleton, const Options& options)
   const std::uint64_t records = std::min(options.trace_bytes / record, most_records);
   auto& maps = skeleton.maps;
   if (bpf_map__set_value_size(maps.trace, record) != 0 ||
-      bpf_map__set_max_entries(maps.trace,
-                               static_cast<std::uint32_t>(std::max<std::uint64_t>(records, 1))) != 0 ||
+      bpf_map__set_max_entries(
+          maps.trace, static_cast<std::uint32_t>(std::max<std::uint64_t>(records, 1))) != 0 ||
       bpf_map__set_max_entries(maps.firings, options.firings) != 0 ||
       bpf_map__set_max_entries(maps.transmissions, options.transmissions) != 0)
     return system_error("size the maps of the fault programs");
@@ -170,9 +170,9 @@ Status Programs::State::make_hold()
 {
   if (hold || !fabric) return {};
   TRY_ASSIGN(hold, Hold::create(fabric->get(), hold_queue));
-  TRY_ASSIGN(auto release, Attachment::attach(bpf_program__fd(program(Program::release_held)),
-                                              fabric, hold->out(), Hook::ingress,
-                                              "program release_held"));
+  TRY_ASSIGN(auto release,
+             Attachment::attach(bpf_program__fd(program(Program::release_held)), fabric,
+                                hold->out(), Hook::ingress, "program release_held"));
   attachments.push_back(std::move(release));
   skeleton->bss->hold_ifindex = hold->in();
   return {};

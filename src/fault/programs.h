@@ -18,17 +18,17 @@ namespace rdmalab::fault {
 /// What is fixed once the programs are loaded.
 struct Options {
   std::uint64_t trace_bytes = 64ULL << 20; ///< of the trace's buffer, 0: no trace
-  std::uint32_t snap = 128;                ///< bytes kept of a frame, at most 9216; rounded up to 32
-  std::uint32_t firings = 65536;           ///< kept one by one
-  std::uint32_t transmissions = 262144;    ///< packets whose transmissions can be counted
+  std::uint32_t snap = 128;             ///< bytes kept of a frame, at most 9216; rounded up to 32
+  std::uint32_t firings = 65536;        ///< kept one by one
+  std::uint32_t transmissions = 262144; ///< packets whose transmissions can be counted
 };
 
 /// A host and its port of the fabric.
 struct Port {
-  std::string host;                     ///< name
-  std::uint32_t ifindex = 0;            ///< of the port, in the fabric's namespace
-  std::string netns_path;               ///< of the host's namespace
-  std::uint32_t device_ifindex = 0;     ///< of its device there
+  std::string host;                 ///< name
+  std::uint32_t ifindex = 0;        ///< of the port, in the fabric's namespace
+  std::string netns_path;           ///< of the host's namespace
+  std::uint32_t device_ifindex = 0; ///< of its device there
   std::vector<wire::IpAddress> addresses;
 };
 

@@ -1,12 +1,11 @@
 #pragma once
 
 #include "base/fd.h"
+#include "fault.h"
+#include "fault.skel.h"
 #include "fault/attachment.h"
 #include "fault/hold.h"
 #include "fault/programs.h"
-
-#include "fault.h"
-#include "fault.skel.h"
 
 #include <memory>
 #include <optional>

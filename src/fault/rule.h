@@ -43,10 +43,10 @@ struct Window {
   std::uint64_t to_ns = UINT64_MAX;
 };
 
-/// Which packets, and what happens to them. Everything that is asked for must hold; what is empty is
-/// not asked for. Of several rules the first that fires acts. Sequence numbers are relative: to the
-/// first PSN of the flow's PSN space, or to the SYN (which is 0, the first byte is 1). Rules that ask
-/// for sequence, transmission or probability need the packet's flow to be known.
+/// Which packets, and what happens to them. Everything that is asked for must hold; what is empty
+/// is not asked for. Of several rules the first that fires acts. Sequence numbers are relative: to
+/// the first PSN of the flow's PSN space, or to the SYN (which is 0, the first byte is 1). Rules
+/// that ask for sequence, transmission or probability need the packet's flow to be known.
 struct Rule {
   std::string name;
 
@@ -56,9 +56,9 @@ struct Rule {
   std::optional<std::uint8_t> to;
   std::vector<wire::PacketClass> classes;
   std::vector<wire::Position> positions;
-  std::optional<std::uint8_t> opcode; ///< of BTH
-  std::uint8_t tcp_kinds = 0;         ///< TcpKind bits
-  std::optional<Range> sequence;      ///< TCP: the segment covers a byte of it
+  std::optional<std::uint8_t> opcode;   ///< of BTH
+  std::uint8_t tcp_kinds = 0;           ///< TcpKind bits
+  std::optional<Range> sequence;        ///< TCP: the segment covers a byte of it
   std::vector<std::uint32_t> sequences; ///< at most 16
   /// 1: this PSN, or a segment that begins here, passes for the first time in this class and flow.
   std::optional<Range> transmission;
@@ -79,11 +79,11 @@ struct Rule {
 
   wire::FaultAction action = wire::FaultAction::none;
   std::uint64_t delay_ns = 0;
-  std::uint32_t passing = 0;            ///< reorder: how many of its flow pass first
-  std::uint32_t payload_offset = 0;     ///< corrupt, forge: where, bytes
-  std::vector<std::uint8_t> pattern;    ///< corrupt, forge: XORed onto the payload, at most 8 bytes
-  std::optional<std::uint8_t> dscp;     ///< rewrite
-  std::optional<std::uint8_t> ttl;      ///< rewrite; IPv6: hop limit
+  std::uint32_t passing = 0;         ///< reorder: how many of its flow pass first
+  std::uint32_t payload_offset = 0;  ///< corrupt, forge: where, bytes
+  std::vector<std::uint8_t> pattern; ///< corrupt, forge: XORed onto the payload, at most 8 bytes
+  std::optional<std::uint8_t> dscp;  ///< rewrite
+  std::optional<std::uint8_t> ttl;   ///< rewrite; IPv6: hop limit
 };
 
 /// The longest delay: what the hold device's queue looks ahead.

@@ -72,8 +72,8 @@ CapturedTrace decode_trace(wire::Bytes records, std::size_t record_bytes, std::u
     wire::TracedPacket packet;
     packet.time_ns = place.time > start_ns ? place.time - start_ns : 0;
     packet.host = header.host;
-    packet.point = header.point == +FAULT_ARRIVED ? wire::TracePoint::arrived
-                                                  : wire::TracePoint::entered;
+    packet.point =
+        header.point == +FAULT_ARRIVED ? wire::TracePoint::arrived : wire::TracePoint::entered;
     packet.action = static_cast<wire::FaultAction>(header.action);
     packet.rule = header.rule;
     packet.wire_length =

@@ -24,8 +24,8 @@ struct CapturedTrace {
 
 /// Decodes the programs' records, `record_bytes` apart, into packets by time; equal times stay in
 /// the order in which they were written. A tag that the kernel kept beside the frame is put back
-/// into it. Times are relative to `start_ns`; what is older gets 0. Hosts, rules and `lost` are left
-/// to the caller.
+/// into it. Times are relative to `start_ns`; what is older gets 0. Hosts, rules and `lost` are
+/// left to the caller.
 CapturedTrace decode_trace(wire::Bytes records, std::size_t record_bytes, std::uint64_t start_ns);
 
 } // namespace rdmalab::fault
