@@ -43,19 +43,22 @@ bpf_tc_opts filter_options()
 } // namespace
 
 Result<Attachment> Attachment::attach(int program, std::shared_ptr<Fd> netns, std::uint32_t ifindex,
-                                      Hook hook, const std::string& what)
+                                      Hook hook, Way way, const std::string& what)
 {
   TRY_ASSIGN(const auto inside, net::EnteredNamespace::enter(netns->get()));
   Attachment made;
   made.ifindex_ = ifindex;
   made.hook_ = hook;
-  const int link = bpf_link_create(program, static_cast<int>(ifindex), tcx_of(hook), nullptr);
-  if (link >= 0) {
-    made.link_ = Fd(link);
-    return made;
+  int refused = 0;
+  if (way == Way::best) {
+    const int link = bpf_link_create(program, static_cast<int>(ifindex), tcx_of(hook), nullptr);
+    if (link >= 0) {
+      made.link_ = Fd(link);
+      return made;
+    }
+    // An unknown attach type is EINVAL; whatever else it may be, clsact will say so, too.
+    refused = -link;
   }
-  // An unknown attach type is EINVAL; whatever else it may be, clsact will say so, too.
-  const int refused = -link;
   ebpf::BpfLog log;
   bpf_tc_hook at = filter_hook(ifindex, hook);
   if (const int failed = bpf_tc_hook_create(&at); failed != 0 && failed != -EEXIST)

@@ -131,8 +131,9 @@ Status Programs::State::attach(const Port& port)
   const auto add = [this, &port](Program which, const std::shared_ptr<Fd>& netns,
                                  std::uint32_t ifindex, Hook hook) -> Status {
     const auto* const name = bpf_program__name(program(which));
-    TRY_ASSIGN(auto made, Attachment::attach(bpf_program__fd(program(which)), netns, ifindex, hook,
-                                             fmt::format("program {} for {}", name, port.host)));
+    TRY_ASSIGN(auto made,
+               Attachment::attach(bpf_program__fd(program(which)), netns, ifindex, hook, way(),
+                                  fmt::format("program {} for {}", name, port.host)));
     attachments.push_back(std::move(made));
     return {};
   };
@@ -172,7 +173,7 @@ Status Programs::State::make_hold()
   TRY_ASSIGN(hold, Hold::create(fabric->get(), hold_queue));
   TRY_ASSIGN(auto release,
              Attachment::attach(bpf_program__fd(program(Program::release_held)), fabric,
-                                hold->out(), Hook::ingress, "program release_held"));
+                                hold->out(), Hook::ingress, way(), "program release_held"));
   attachments.push_back(std::move(release));
   skeleton->bss->hold_ifindex = hold->in();
   return {};

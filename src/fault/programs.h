@@ -21,6 +21,7 @@ struct Options {
   std::uint32_t snap = 128;             ///< bytes kept of a frame, at most 9216; rounded up to 32
   std::uint32_t firings = 65536;        ///< kept one by one
   std::uint32_t transmissions = 262144; ///< packets whose transmissions can be counted
+  bool tcx = true;                      ///< where the kernel has it; false: clsact, for tests
 };
 
 /// A host and its port of the fabric.

@@ -34,6 +34,7 @@ struct Programs::State {
   std::vector<Attachment> attachments; ///< go before the hold device does
 
   [[nodiscard]] const bpf_program* program(Program which) const;
+  [[nodiscard]] Way way() const { return options.tcx ? Way::best : Way::clsact; }
   Status attach(const Port& port);
   Status make_hold();
   Status clear_books();
