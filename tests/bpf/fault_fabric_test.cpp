@@ -1,0 +1,419 @@
+/// Real packets through a real fabric of this kernel: two hosts, a bridge, the programs attached.
+#include "base/clock.h"
+#include "base/fd.h"
+#include "fault/programs.h"
+#include "net/fabric.h"
+#include "net/netns.h"
+#include "wire/builder.h"
+#include "wire/icrc.h"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <memory>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <linux/if_ether.h>
+#include <linux/if_packet.h>
+#include <linux/pkt_sched.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace rdmalab::fault {
+namespace {
+
+using wire::FaultAction;
+using wire::Frame;
+
+constexpr std::uint16_t server_port = 5201;
+
+std::vector<std::byte> payload(std::size_t length)
+{
+  std::vector<std::byte> bytes(length);
+  for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
+  return bytes;
+}
+
+/// From the client, or back.
+wire::PacketBuilder builder(bool back = false)
+{
+  const wire::MacAddress client{{2, 0, 0, 0, 0, 1}};
+  const wire::MacAddress server{{2, 0, 0, 0, 0, 2}};
+  const auto client_ip = *wire::parse_ip("10.0.0.1");
+  const auto server_ip = *wire::parse_ip("10.0.0.2");
+  wire::PacketBuilder made;
+  if (back) return made.macs(server, client).addresses(server_ip, client_ip);
+  return made.macs(client, server).addresses(client_ip, server_ip);
+}
+
+Frame send(std::uint32_t psn, std::size_t length = 1024)
+{
+  wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode("RC_SEND_ONLY"));
+  headers.bth.destination_qp = 17;
+  headers.bth.psn = psn;
+  return builder().roce(headers, payload(length));
+}
+
+Rule acting(FaultAction action)
+{
+  Rule rule;
+  rule.name = "act";
+  rule.action = action;
+  rule.transport = Transport::roce;
+  return rule;
+}
+
+/// By whether tcx may be used.
+class FaultFabric : public testing::TestWithParam<bool> {
+protected:
+  void SetUp() override
+  {
+    if (::geteuid() != 0) GTEST_SKIP() << "namespaces and eBPF programs need root";
+    net::FabricSpec spec;
+    spec.mtu = 4200;
+    spec.hosts = {{"client", "", "eth0", "p0", "", "02:00:00:00:00:01", "10.0.0.1", 24},
+                  {"server", "", "eth0", "p1", "", "02:00:00:00:00:02", "10.0.0.2", 24}};
+    auto fabric = net::Fabric::build(spec);
+    if (!fabric && fabric.error().number == EOPNOTSUPP) GTEST_SKIP() << fabric.error().message();
+    ASSERT_TRUE(fabric) << fabric.error().message();
+    fabric_.emplace(std::move(*fabric));
+
+    Options options;
+    options.trace_bytes = 4 << 20;
+    options.tcx = GetParam();
+    auto loaded = Programs::load(options);
+    ASSERT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
+    programs_.emplace(std::move(*loaded));
+    const auto attached = programs().attach(
+        fabric_->fabric_path(), {port("client", "10.0.0.1"), port("server", "10.0.0.2")});
+    ASSERT_TRUE(attached) << attached.error().message() << "\n" << attached.error().hint;
+    client_ = packet_socket("client");
+    server_ = packet_socket("server");
+  }
+
+  Port port(const std::string& host, const char* ip)
+  {
+    return {host,
+            fabric_->port_index(host),
+            fabric_->netns_path(host),
+            fabric_->device_index(host),
+            {*wire::parse_ip(ip)}};
+  }
+
+  Programs& programs() { return *programs_; }
+
+  Fd socket_in(const std::string& host, int family, int type, int protocol)
+  {
+    const Fd ns(::open(fabric_->netns_path(host).c_str(), O_RDONLY | O_CLOEXEC));
+    const auto inside = net::EnteredNamespace::enter(ns.get());
+    EXPECT_TRUE(inside);
+    return Fd(::socket(family, type | SOCK_CLOEXEC, protocol));
+  }
+
+  Fd packet_socket(const std::string& host)
+  {
+    Fd made = socket_in(host, AF_PACKET, SOCK_RAW, 0);
+    sockaddr_ll address{};
+    address.sll_family = AF_PACKET;
+    address.sll_protocol = htons(ETH_P_ALL);
+    address.sll_ifindex = static_cast<int>(fabric_->device_index(host));
+    EXPECT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    const int ignore = 1;
+    EXPECT_EQ(::setsockopt(made.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignore, sizeof(ignore)),
+              0);
+    return made;
+  }
+
+  void arm(const std::vector<Rule>& rules)
+  {
+    const auto set = programs().set_rules(rules, 1);
+    ASSERT_TRUE(set) << set.error().message() << " " << set.error().hint;
+    const auto flows = programs().set_flows({{"qp", Transport::roce, 0, 1, 17, 0, 0, 0, 1, 0}});
+    ASSERT_TRUE(flows);
+    const auto armed = programs().arm(monotonic_ns());
+    ASSERT_TRUE(armed) << armed.error().message();
+  }
+
+  void transmit(const Frame& frame)
+  {
+    EXPECT_EQ(::send(client_.get(), frame.data(), frame.size(), 0),
+              static_cast<ssize_t>(frame.size()));
+  }
+
+  /// What the server got; waits for more at most so long.
+  std::vector<Frame> received(int wait_ms = 100)
+  {
+    std::vector<Frame> frames;
+    pollfd event{server_.get(), POLLIN, 0};
+    while (::poll(&event, 1, wait_ms) > 0) {
+      Frame frame(8192);
+      const auto length = ::recv(server_.get(), frame.data(), frame.size(), 0);
+      if (length <= 0) break;
+      frame.resize(static_cast<std::size_t>(length));
+      frames.push_back(std::move(frame));
+    }
+    return frames;
+  }
+
+  Ledger closed_books()
+  {
+    auto books = programs().ledger();
+    EXPECT_TRUE(books);
+    if (!books) return {};
+    EXPECT_THAT(check_sums(*books), testing::IsEmpty());
+    return std::move(*books);
+  }
+
+  /// A byte stream from the client to the server; returns how many bytes arrived right.
+  std::size_t stream(std::size_t length, const Rule& rule)
+  {
+    const Fd listener = socket_in("server", AF_INET, SOCK_STREAM, 0);
+    const int yes = 1;
+    ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(server_port);
+    address.sin_addr.s_addr = inet_addr("10.0.0.2");
+    const auto* to = reinterpret_cast<const sockaddr*>(&address);
+    EXPECT_EQ(::bind(listener.get(), to, sizeof(address)), 0);
+    EXPECT_EQ(::listen(listener.get(), 1), 0);
+    const Fd sender = socket_in("client", AF_INET, SOCK_STREAM, 0);
+    EXPECT_EQ(::connect(sender.get(), to, sizeof(address)), 0);
+    const Fd receiver(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
+
+    sockaddr_in own{};
+    socklen_t size = sizeof(own);
+    EXPECT_EQ(::getsockname(sender.get(), reinterpret_cast<sockaddr*>(&own), &size), 0);
+    EXPECT_TRUE(programs().set_rules({rule}, 1));
+    EXPECT_TRUE(programs().set_flows(
+        {{"tcp", Transport::tcp, 0, 1, 0, 0, ntohs(own.sin_port), server_port, 1, 0}}));
+    EXPECT_TRUE(programs().arm(monotonic_ns()));
+
+    const auto sent = payload(length);
+    std::thread writer([&sender, &sent] {
+      for (std::size_t done = 0; done < sent.size();) {
+        const auto written = ::send(sender.get(), sent.data() + done, sent.size() - done, 0);
+        if (written <= 0) return;
+        done += static_cast<std::size_t>(written);
+      }
+      ::shutdown(sender.get(), SHUT_WR);
+    });
+    std::vector<std::byte> got;
+    std::array<std::byte, 16384> part{};
+    for (;;) {
+      const auto count = ::recv(receiver.get(), part.data(), part.size(), 0);
+      if (count <= 0) break;
+      got.insert(got.end(), part.begin(), part.begin() + count);
+    }
+    writer.join();
+    return got == sent ? got.size() : 0;
+  }
+
+private:
+  std::optional<net::Fabric> fabric_;
+  std::optional<Programs> programs_;
+  Fd client_;
+  Fd server_;
+};
+
+INSTANTIATE_TEST_SUITE_P(ByWay, FaultFabric, testing::Values(true, false),
+                         [](const auto& each) { return each.param ? "best" : "clsact"; });
+
+TEST_P(FaultFabric, AttachesTheWayThatWasAsked)
+{
+  if (!GetParam()) {
+    EXPECT_FALSE(programs().by_tcx());
+  }
+  programs().detach();
+  transmit(send(0));
+  EXPECT_EQ(received().size(), 1U);
+  EXPECT_EQ(closed_books().at(0, 1, PacketKind::data), PacketCounts{});
+}
+
+TEST_P(FaultFabric, DropsExactlyWhatWasAsked)
+{
+  Rule rule = acting(FaultAction::drop);
+  rule.sequences = {3, 7};
+  rule.transmission = Range{1, 1};
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 10; ++psn) transmit(send(psn));
+  transmit(send(7));
+  const auto frames = received();
+  ASSERT_EQ(frames.size(), 9U);
+  EXPECT_EQ(frames[3], send(4));
+  EXPECT_EQ(frames.back(), send(7));
+  const auto books = closed_books();
+  EXPECT_EQ(books.at(0, 1, PacketKind::data), (PacketCounts{11, 9, 9}));
+  EXPECT_EQ(books.firings.size(), 2U);
+}
+
+TEST_P(FaultFabric, DuplicatesAndTheBooksClose)
+{
+  Rule rule = acting(FaultAction::duplicate);
+  rule.every = 4;
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 8; ++psn) transmit(send(psn, 4096));
+  const auto frames = received();
+  ASSERT_EQ(frames.size(), 10U);
+  EXPECT_EQ(frames[3], frames[4]);
+  EXPECT_EQ(closed_books().at(0, 1, PacketKind::data), (PacketCounts{8, 10, 10}));
+}
+
+TEST_P(FaultFabric, ReordersByThree)
+{
+  Rule rule = acting(FaultAction::reorder);
+  rule.passing = 3;
+  rule.sequences = {2};
+  arm({rule});
+  // Longer and shorter than those that it is let go with.
+  const std::vector<std::size_t> lengths{1024, 1024, 4096, 64, 1024, 16, 1024, 1024};
+  for (std::uint32_t psn = 0; psn < 8; ++psn) transmit(send(psn, lengths[psn]));
+  const auto frames = received();
+  ASSERT_EQ(frames.size(), 8U);
+  const std::vector<std::uint32_t> order{0, 1, 3, 4, 5, 2, 6, 7};
+  for (std::size_t i = 0; i < order.size(); ++i)
+    EXPECT_EQ(frames[i], send(order[i], lengths[order[i]])) << i;
+  EXPECT_EQ(closed_books().at(0, 1, PacketKind::data), (PacketCounts{8, 8, 8}));
+}
+
+TEST_P(FaultFabric, WhatIsHeldToTheEndCountsAsDropped)
+{
+  Rule rule = acting(FaultAction::reorder);
+  rule.passing = 3;
+  rule.sequences = {6};
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 8; ++psn) transmit(send(psn));
+  EXPECT_EQ(received().size(), 7U);
+  const auto books = closed_books();
+  ASSERT_EQ(books.effects.size(), 1U);
+  EXPECT_EQ(books.effects[0].dropped, 1U);
+  EXPECT_EQ(books.effects[0].held_at_end, 1U);
+}
+
+TEST_P(FaultFabric, ForgesWhatArrives)
+{
+  Rule rule = acting(FaultAction::forge);
+  rule.pattern = {0x55, 0xaa};
+  rule.payload_offset = 4000;
+  arm({rule});
+  transmit(send(0, 4096));
+  const auto frames = received();
+  ASSERT_EQ(frames.size(), 1U);
+  EXPECT_NE(frames[0], send(0, 4096));
+  EXPECT_EQ(wire::icrc_holds(frames[0], wire::decode_packet(frames[0])), true);
+  closed_books();
+}
+
+TEST_P(FaultFabric, TaggedPacketsAreKnownAndTracedWithTheirTag)
+{
+  Rule rule = acting(FaultAction::drop);
+  rule.sequences = {1};
+  arm({rule});
+  wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode("RC_SEND_ONLY"));
+  headers.bth.destination_qp = 17;
+  std::vector<Frame> frames;
+  for (headers.bth.psn = 0; headers.bth.psn < 3; ++headers.bth.psn)
+    frames.push_back(builder().vlan(5, 3).roce(headers, payload(256)));
+  for (const Frame& frame : frames) transmit(frame);
+  EXPECT_EQ(received().size(), 2U);
+  EXPECT_EQ(closed_books().at(0, 1, PacketKind::data), (PacketCounts{3, 2, 2}));
+  const auto captured = programs().take_trace();
+  ASSERT_TRUE(captured);
+  const auto& packets = captured->trace.packets;
+  ASSERT_EQ(packets.size(), 5U);
+  for (const auto& packet : packets) {
+    EXPECT_EQ(packet.wire_length, frames[0].size());
+    EXPECT_EQ(wire::decode_packet(packet.bytes, packet.wire_length).vlan_tci, 3U << 13U | 5U);
+  }
+  EXPECT_EQ(std::ranges::count(packets, FaultAction::drop, &wire::TracedPacket::action), 1);
+}
+
+TEST_P(FaultFabric, DelayedPacketsTakeTheDetour)
+{
+  programs().hold_queue(Hold::Queue::none); // this kernel need not have fq
+  Rule rule = acting(FaultAction::delay);
+  rule.delay_ns = 1000;
+  rule.every = 2;
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 10; ++psn) transmit(send(psn));
+  EXPECT_EQ(received().size(), 10U);
+  const auto books = closed_books();
+  EXPECT_EQ(books.at(0, 1, PacketKind::data), (PacketCounts{10, 10, 10}));
+  EXPECT_EQ(books.rules[0].fired, 5U);
+  EXPECT_EQ(books.rules[0].failed, 0U);
+  ASSERT_EQ(books.effects.size(), 1U);
+  EXPECT_EQ(books.effects[0].held_at_end, 0U);
+}
+
+TEST_P(FaultFabric, DelayedPacketsWaitAsLongAsAsked)
+{
+  Rule rule = acting(FaultAction::delay);
+  rule.delay_ns = 50'000'000;
+  rule.sequences = {1};
+  const auto set = programs().set_rules({rule}, 1);
+  if (!set && set.error().number == ENOENT)
+    GTEST_SKIP() << set.error().message() << ": " << set.error().hint;
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 4; ++psn) transmit(send(psn));
+  const auto frames = received(200);
+  ASSERT_EQ(frames.size(), 4U);
+  EXPECT_EQ(frames[3], send(1));
+  closed_books();
+  const auto captured = programs().take_trace();
+  ASSERT_TRUE(captured);
+  std::uint64_t entered = 0;
+  std::uint64_t arrived = 0;
+  for (const auto& packet : captured->trace.packets) {
+    if (packet.action == FaultAction::delay) entered = packet.time_ns;
+    if (packet.point == wire::TracePoint::arrived) arrived = packet.time_ns;
+  }
+  EXPECT_GE(arrived - entered, 50'000'000U);
+  EXPECT_LT(arrived - entered, 80'000'000U);
+}
+
+TEST_P(FaultFabric, TcpRecoversFromAnAddressedLoss)
+{
+  Rule rule;
+  rule.name = "one segment, twice";
+  rule.action = FaultAction::drop;
+  rule.flow = 0;
+  rule.tcp_kinds = tcp_kind_data;
+  rule.sequence = Range{100'000, 100'000};
+  rule.limit = 2;
+  EXPECT_EQ(stream(1'000'000, rule), 1'000'000U);
+  const auto books = closed_books();
+  ASSERT_EQ(books.firings.size(), 2U);
+  for (const Firing& firing : books.firings) {
+    EXPECT_LE(firing.relative, 100'000U);
+    EXPECT_GT(firing.relative + firing.wire_length, 100'000U);
+  }
+  EXPECT_EQ(books.rules[0].fired, 2U);
+  EXPECT_EQ(books.rules[0].unknown_flow, 0U);
+  EXPECT_GT(books.at(1, 0, PacketKind::tcp_ack).arrived, 10U);
+}
+
+TEST_P(FaultFabric, TcpIsReordered)
+{
+  Rule rule;
+  rule.name = "reorder";
+  rule.action = FaultAction::reorder;
+  rule.passing = 2;
+  rule.flow = 0;
+  rule.tcp_kinds = tcp_kind_data;
+  rule.every = 50;
+  EXPECT_EQ(stream(1'000'000, rule), 1'000'000U);
+  const auto books = closed_books();
+  EXPECT_GT(books.rules[0].fired, 3U);
+  EXPECT_EQ(books.rules[0].failed, 0U);
+}
+
+} // namespace
+} // namespace rdmalab::fault
