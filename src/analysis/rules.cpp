@@ -46,23 +46,6 @@ bool faulted_with(const record::Cell& cell, const lab::Rule& rule)
          std::find(cell.traffic.begin(), cell.traffic.end(), rule.traffic) != cell.traffic.end();
 }
 
-/// Packets that netems took or made on their way to a host.
-struct NetemCounts {
-  std::uint64_t lost = 0;
-  std::uint64_t made = 0;
-};
-
-NetemCounts netem_to(const record::Cell& cell, const std::string& host)
-{
-  NetemCounts counts;
-  for (const record::Impairment& i : cell.impairments)
-    if (i.host == host && !i.up) {
-      counts.lost += i.dropped + i.overflowed;
-      counts.made += i.duplicated;
-    }
-  return counts;
-}
-
 class RuleJudge {
 public:
   RuleJudge(const record::Record& record, RuleFindings& findings)
@@ -72,7 +55,6 @@ public:
   void run()
   {
     for (const lab::Rule& rule : record_.lab.rules) judge(rule);
-    for (const record::Cell& cell : record_.cells) close(cell);
   }
 
 private:
@@ -127,30 +109,6 @@ private:
       problem(fmt::format("rule {} was to hit {} and hit {} of {} packets", rule.name,
                           units::format_share(rule.rate_ppm), count_words(result.fired),
                           count_words(trials)));
-  }
-
-  void close(const record::Cell& cell)
-  {
-    std::map<std::string, std::uint64_t> passed;
-    std::map<std::string, std::uint64_t> arrived;
-    for (const record::ClassCount& c : cell.packets) {
-      passed[c.to] += c.passed;
-      arrived[c.to] += c.arrived;
-      if (c.sent + c.duplicated == c.dropped + c.passed) continue;
-      problem(fmt::format("{}: the ledger does not close: {} {} packets from {} to {} entered, {} "
-                          "were dropped and {} doubled by rules, and {} passed",
-                          cell.id, count_words(c.sent), c.packet_class, c.from, c.to,
-                          count_words(c.dropped), count_words(c.duplicated),
-                          count_words(c.passed)));
-    }
-    for (const auto& [host, count] : passed) {
-      const NetemCounts netem = netem_to(cell, host);
-      if (count + netem.made == netem.lost + arrived[host]) continue;
-      problem(fmt::format("{}: the ledger does not close: {} packets passed to {}'s port, netem "
-                          "took {} and made {}, and {} arrived",
-                          cell.id, count_words(count), host, count_words(netem.lost),
-                          count_words(netem.made), count_words(arrived[host])));
-    }
   }
 
   const record::Record& record_;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-/// What the lab's rules did, and whether the ledger of packets closes.
+/// What the lab's rules did.
 namespace rdmalab::analysis {
 
 /// What a rule hits, in words: "data 1000, sent the first time", "ack, every 100th".
@@ -19,8 +19,8 @@ struct RuleFindings {
 };
 
 /// One RuleResult a rule, from all faulted cells together. Problems: a rule that hit nothing though
-/// it must, one that must hit all that it matched and did not, a share that chance brings about
-/// once in a million, and sums of the ledger that do not close.
+/// it must, one that must hit all that it matched and did not, and a share that chance brings about
+/// once in a million.
 RuleFindings judge_rules(const record::Record& record);
 
 } // namespace rdmalab::analysis
