@@ -1,5 +1,6 @@
 #include "traffic/tcp_stream.h"
 
+#include "base/clock.h"
 #include "traffic/json_socket.h"
 #include "traffic/socket_option.h"
 
@@ -79,6 +80,19 @@ std::uint16_t local_port(int fd)
   socklen_t length = sizeof address;
   if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
   return ntohs(address.sin_port);
+}
+
+Status let_reads_wait(int fd, std::uint64_t until_ns)
+{
+  if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK) != 0)
+    return system_error("let a stream's reads wait");
+  const std::uint64_t now = monotonic_ns();
+  const std::uint64_t us = std::max<std::uint64_t>(1, (until_ns - std::min(now, until_ns)) / 1000);
+  const timeval patience{static_cast<time_t>(us / 1'000'000),
+                         static_cast<suseconds_t>(us % 1'000'000)};
+  if (::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0)
+    return system_error("set socket option SO_RCVTIMEO");
+  return {};
 }
 
 Result<std::uint32_t> add_tcp_info(int fd, std::map<std::string, std::uint64_t>& sums)

@@ -26,6 +26,9 @@ Status prepare_receiver(int fd);
 /// The port of this end; 0 if the connection is gone.
 std::uint16_t local_port(int fd);
 
+/// A stream that is read alone needs no poller: reads wait for data, until the time is up (EAGAIN).
+Status let_reads_wait(int fd, std::uint64_t until_ns);
+
 /// Adds a connection's tcp_info (linux/tcp.h) to `sums`: retransmits, bytes_retransmitted,
 /// bytes_sent, lost, reordering_seen, rto_events (kernel 6.7 and later), snd_cwnd in packets,
 /// rtt_us and min_rtt_us (the largest of the streams). Returns the MSS in bytes.
