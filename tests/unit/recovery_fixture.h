@@ -298,6 +298,82 @@ struct RcScene {
   }
 };
 
+/// A QP whose packets are written by hand: client asks, server answers. PSNs are relative.
+class RcScript {
+public:
+  static constexpr std::uint32_t first_psn = 1000;
+  static constexpr std::uint64_t delay_ns = 10'000;
+
+  RcScript()
+  {
+    owned.trace.hosts = {"client", "server"};
+    owned.trace.rules = {"drop"};
+    back_.addresses(*wire::parse_ip("10.0.0.2"), *wire::parse_ip("10.0.0.1"));
+    flows.verbs.push_back(
+        {"roce", 0, "client", "server", 17, 117, first_psn, 77, 1024, 2'000'000});
+  }
+
+  RcScript& request(std::uint64_t time_ns, std::int64_t psn, std::string_view opcode,
+                    bool lost = false, std::uint32_t read_packets = 0)
+  {
+    wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode(opcode));
+    headers.bth.destination_qp = 117;
+    if (headers.reth) headers.reth->length = read_packets * 1024;
+    return add(time_ns, true, headers, psn, headers.aeth || read_packets > 0 ? 0 : 1024, lost);
+  }
+  RcScript& answer(std::uint64_t time_ns, std::int64_t psn, wire::Syndrome syndrome,
+                   bool lost = false)
+  {
+    wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode("RC_ACKNOWLEDGE"));
+    headers.aeth = wire::Aeth{syndrome.encode(), 0};
+    headers.bth.destination_qp = 17;
+    return add(time_ns, false, headers, psn, 0, lost);
+  }
+  RcScript& result(std::uint64_t time_ns, std::int64_t psn, std::string_view opcode)
+  {
+    wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode(opcode));
+    headers.bth.destination_qp = 17;
+    return add(time_ns, false, headers, psn, 1024, false);
+  }
+  RcScript& nak(std::uint64_t time_ns, std::int64_t psn)
+  {
+    return answer(time_ns, psn, wire::Syndrome::nak(wire::NakCode::psn_sequence_error));
+  }
+  RcScript& ack(std::uint64_t time_ns, std::int64_t psn)
+  {
+    return answer(time_ns, psn, wire::Syndrome::ack());
+  }
+  void finish()
+  {
+    owned.sort();
+    flows.end_ns = owned.trace.packets.back().time_ns;
+  }
+
+  OwnedTrace owned;
+  TraceFlows flows;
+
+private:
+  RcScript& add(std::uint64_t time_ns, bool forward, wire::RoceHeaders headers, std::int64_t psn,
+                std::size_t payload, bool lost)
+  {
+    headers.bth.psn = wire::psn_add(first_psn, psn);
+    wire::PacketBuilder builder = forward ? there_ : back_;
+    builder.identification(++identification_);
+    const wire::Frame frame = builder.roce(headers, wire::Frame(payload));
+    const std::uint16_t from = forward ? 0 : 1;
+    owned.add(time_ns, from, TracePoint::entered, frame, lost ? 1 : 0,
+              lost ? FaultAction::drop : FaultAction::none);
+    if (!lost)
+      owned.add(time_ns + delay_ns, static_cast<std::uint16_t>(1 - from), TracePoint::arrived,
+                frame);
+    return *this;
+  }
+
+  wire::PacketBuilder there_;
+  wire::PacketBuilder back_;
+  std::uint16_t identification_ = 0;
+};
+
 /// A TCP stream written by hand: client sends segments, server acknowledges.
 class TcpScript {
 public:
