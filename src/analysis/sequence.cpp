@@ -8,7 +8,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_set>
+#include <deque>
+#include <unordered_map>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -87,17 +88,35 @@ private:
     const std::int64_t at = position(p);
     const bool carries = ours || result(p);
     if (!s.arrival) {
-      const bool again = carries && (p.payload > 0 || rc(p)) && !sent_.insert(2 * at + ours).second;
+      const bool again = carries && (p.payload > 0 || rc(p)) && at < (ours ? next_ : results_next_);
+      const bool asks = ours && rc(p) && p.packet_class != wire::PacketClass::data;
+      if (asks && !again) awaited_.emplace_back(at, at + p.span);
       if (ours) next_ = std::max(next_, at + (rc(p) ? p.span : p.payload));
+      if (!ours && carries) results_next_ = std::max(results_next_, at + 1);
       if (p.entered_ns + lead_ns < episode_.begin_ns) return;
       if (episode_.end_ns && p.entered_ns > *episode_.end_ns) return;
       show(s.passage, p, at, again);
       return;
     }
-    if (!rc(p) || !ours || !p.read()) return;
-    if (at == expected_) expected_ += p.span;
-    else if (const auto shown = index_.find(s.passage); at > expected_ && shown != index_.end())
+    if (!rc(p) || !p.read()) return;
+    bool early = false;
+    if (ours && at == expected_)
+      expected_ += p.span;
+    else if (ours)
+      early = at > expected_;
+    else if (result(p))
+      early = !take_result(at);
+    if (const auto shown = index_.find(s.passage); early && shown != index_.end())
       shown_[shown->second].step.thrown_away = true;
+  }
+
+  /// A result in order, or one that was there before; false: one before it is missing.
+  bool take_result(std::int64_t at)
+  {
+    if (awaited_.empty() || at < awaited_.front().first) return true;
+    if (at > awaited_.front().first) return false;
+    if (++awaited_.front().first == awaited_.front().second) awaited_.pop_front();
+    return true;
   }
 
   void show(std::size_t id, const Passage& p, std::int64_t at, bool again)
@@ -158,8 +177,8 @@ private:
   static bool goes_on(const SequenceStep& run, const SequenceStep& step)
   {
     return kind(run) == kind(step) && run.again == step.again &&
-           run.thrown_away == step.thrown_away && run.arrived_ns.has_value() &&
-           step.arrived_ns.has_value() && step.first >= run.last;
+           run.thrown_away == step.thrown_away && run.note.empty() == step.note.empty() &&
+           run.arrived_ns.has_value() && step.arrived_ns.has_value() && step.first >= run.last;
   }
 
   /// How long before the first loss the packet before it may have entered, ns.
@@ -173,7 +192,8 @@ private:
   const std::uint32_t base_;
   std::int64_t next_ = 0;
   std::int64_t expected_ = 0;
-  std::unordered_set<std::int64_t> sent_;
+  std::int64_t results_next_ = 0;
+  std::deque<std::pair<std::int64_t, std::int64_t>> awaited_; ///< PSNs of results
   std::unordered_map<std::size_t, std::size_t> index_; ///< passage to its place in shown_
   std::vector<Shown> shown_;
   std::array<std::size_t, 2> runs_{nowhere, nowhere}; ///< the last run, by direction

@@ -45,8 +45,8 @@ public:
   std::string text()
   {
     line(sequence_.title, Tone::strong);
-    const std::string left = shorten(sequence_.left, lane_ / 2);
-    const std::string right = shorten(sequence_.right, lane_ / 2);
+    const std::string left = fit(sequence_.left, lane_ / 2);
+    const std::string right = fit(sequence_.right, lane_ / 2);
     const std::size_t gap = lane_ + 2 - display_width(left) - display_width(right);
     line(pad("us", time_columns, true) + " " + left + std::string(gap, ' ') + right + " " +
          pad("us", time_columns, true));
@@ -85,6 +85,15 @@ private:
     }
   }
 
+  /// At most `width` columns, in the style's characters.
+  [[nodiscard]] std::string fit(const std::string& text, std::size_t width) const
+  {
+    if (style_.utf8) return shorten(text, width);
+    std::string plain = to_ascii(text);
+    if (plain.size() > width) plain = plain.substr(0, width - std::min<std::size_t>(width, 3)) + "...";
+    return plain;
+  }
+
   static Tone tone(const SequenceStep& step)
   {
     if (!step.lost_to.empty()) return Tone::bad;
@@ -94,9 +103,10 @@ private:
 
   std::string middle(const std::string& text) const
   {
-    const std::size_t used = std::min(display_width(text), lane_);
+    const std::string shown = fit(text, lane_);
+    const std::size_t used = display_width(shown);
     const std::size_t before = (lane_ - used) / 2;
-    return std::string(time_columns, ' ') + " │" + std::string(before, ' ') + shorten(text, lane_) +
+    return std::string(time_columns, ' ') + " │" + std::string(before, ' ') + shown +
            std::string(lane_ - used - before, ' ') + "│";
   }
 
@@ -120,14 +130,14 @@ private:
   {
     std::string fault;
     if (!step.lost_to.empty())
-      fault = (step.stale_icrc ? "stale ICRC, " : "") + shorten(step.lost_to, lane_ / 3);
+      fault = fit((step.stale_icrc ? "stale ICRC, " : "") + step.lost_to, lane_ / 3);
     // Ends: shaft at its root, head or X with the fault's name at its tip.
     const std::string tip = fault.empty() ? (step.to_right ? "▶" : "◀")
                             : step.to_right ? "✗ " + fault
                                             : fault + " ✗";
     const std::size_t spare = fault.empty() ? 0 : lane_ / 6;
     const std::size_t shaft = lane_ - std::min(lane_ - 8, display_width(tip) + spare);
-    const std::string label = " " + shorten(step_words(step), shaft - 6) + " ";
+    const std::string label = " " + fit(step_words(step), shaft - 6) + " ";
     const std::string root = "───";
     const std::string rest = repeat("─", shaft - 3 - display_width(label));
     const std::string blank(lane_ - shaft - std::min(lane_ - shaft, display_width(tip)), ' ');
@@ -154,7 +164,9 @@ std::string step_words(const SequenceStep& step)
 {
   std::string text = step.label + " " + std::to_string(step.first);
   if (step.packets > 1)
-    text += fmt::format(" … {}, {} packets", step.last, analysis::count_words(step.packets));
+    text += fmt::format("{}, {} packets",
+                        step.last == step.first ? "" : fmt::format(" … {}", step.last),
+                        analysis::count_words(step.packets));
   if (!step.note.empty()) text += ", " + step.note;
   if (step.again) text += ", again";
   if (step.thrown_away) text += ", thrown away";

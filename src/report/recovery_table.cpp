@@ -37,14 +37,13 @@ std::optional<std::uint64_t> median_of(std::vector<std::uint64_t> values)
 }
 
 /// The median over all episodes that have the figure.
-template <typename Flows>
-std::optional<std::uint64_t> median(const Flows& flows,
+std::optional<std::uint64_t> median(const std::vector<const FlowRecovery*>& flows,
                                     std::optional<std::uint64_t> Episode::*figure,
                                     std::optional<bool> by_timer = {})
 {
   std::vector<std::uint64_t> values;
-  for (const FlowRecovery& f : flows)
-    for (const Episode& e : f.episodes)
+  for (const FlowRecovery* f : flows)
+    for (const Episode& e : f->episodes)
       if (e.*figure && (!by_timer || *by_timer == analysis::is_timer(e.by)))
         values.push_back(*(e.*figure));
   return median_of(std::move(values));
@@ -117,13 +116,13 @@ private:
     rows.resize(std::min(rows.size(), most_flows));
     Grid grid({{"RECOVERY"},
                {"lost", true},
-               {"told", true},
+               {"by NAK", true},
                {"timer", true},
-               {"NAK made in", true},
-               {"acted on in", true},
-               {"recovered in", true},
+               {"NAK in", true},
+               {"acted in", true},
+               {"back in", true},
                {"longest", true},
-               {"sent again", true},
+               {"again", true},
                {"needless", true}});
     for (const FlowRecovery* f : rows) grid.add(flow_row(*f));
     section(grid);
@@ -134,7 +133,7 @@ private:
 
   static std::vector<Grid::Cell> flow_row(const FlowRecovery& f)
   {
-    const std::vector<FlowRecovery> one{f};
+    const std::vector<const FlowRecovery*> one{&f};
     std::optional<std::uint64_t> longest;
     for (const Episode& e : f.episodes) longest = std::max(longest, e.recover_ns);
     const auto share = [](std::uint64_t part, std::uint64_t whole) -> std::string {
@@ -209,7 +208,8 @@ private:
   std::string out_;
 };
 
-std::string traffic_sentence(const std::string& traffic, const std::vector<FlowRecovery>& flows)
+std::string traffic_sentence(const std::string& traffic,
+                             const std::vector<const FlowRecovery*>& flows)
 {
   std::uint64_t lost = 0;
   std::uint64_t told = 0;
@@ -217,33 +217,33 @@ std::string traffic_sentence(const std::string& traffic, const std::vector<FlowR
   std::uint64_t again = 0;
   std::uint64_t wasted = 0;
   std::uint64_t stale = 0;
-  for (const FlowRecovery& f : flows) {
-    lost += f.losses.size();
-    told += recovered(f, false);
-    timed += recovered(f, true);
-    again += f.bytes_again;
-    wasted += needless(f);
-    stale += f.icrc_drops;
+  for (const FlowRecovery* f : flows) {
+    lost += f->losses.size();
+    told += recovered(*f, false);
+    timed += recovered(*f, true);
+    again += f->bytes_again;
+    wasted += needless(*f);
+    stale += f->icrc_drops;
   }
   if (lost == 0 && told + timed == 0) return {};
-  const bool rc = flows.front().transport == "rc";
+  const bool rc = flows.front()->transport == "rc";
   std::string text = fmt::format("{} lost {} packet{}", traffic, analysis::count_words(lost),
                                  lost == 1 ? "" : "s");
   if (stale > 0)
     text += fmt::format(" ({} by a stale ICRC, which rxe does not count)",
                         analysis::count_words(stale));
   const auto part = [&](std::uint64_t count, bool by_timer, std::string_view how) {
-    return fmt::format(
-        "{} by {} (median {})", analysis::count_words(count), how,
-        or_dash(median(flows, &Episode::recover_ns, std::optional<bool>(by_timer))));
+    const std::string times =
+        count == 1 ? "once" : fmt::format("{} times", analysis::count_words(count));
+    const auto typical = median(flows, &Episode::recover_ns, std::optional<bool>(by_timer));
+    return fmt::format("{} by {} ({}{})", times, how, count == 1 ? "" : "median ",
+                       or_dash(typical));
   };
   std::vector<std::string> ways;
   if (told > 0) ways.push_back(part(told, false, rc ? "NAK" : "acknowledgements"));
   if (timed > 0) ways.push_back(part(timed, true, "timer"));
-  if (!ways.empty())
-    text += fmt::format("; {} recover{}: {}", told + timed, told + timed == 1 ? "y" : "ies",
-                        fmt::join(ways, ", "));
-  if (again > 0)
+  if (!ways.empty()) text += fmt::format("; recovered {}", fmt::join(ways, ", "));
+  if (wasted > 0)
     text += fmt::format("; {} of what was sent again was needless",
                         analysis::percent_words(static_cast<double>(wasted) /
                                                 static_cast<double>(again)));
@@ -255,10 +255,10 @@ std::string traffic_sentence(const std::string& traffic, const std::vector<FlowR
 std::vector<std::string> recovery_sentences(const RecoveryReport& report)
 {
   std::vector<std::string> names;
-  std::map<std::string, std::vector<FlowRecovery>> flows;
+  std::map<std::string, std::vector<const FlowRecovery*>> flows;
   for (const FlowRecovery& f : report.flows) {
     if (flows.count(f.traffic) == 0) names.push_back(f.traffic);
-    flows[f.traffic].push_back(f);
+    flows[f.traffic].push_back(&f);
   }
   std::vector<std::string> sentences;
   for (const std::string& name : names)

@@ -13,8 +13,8 @@ namespace rdmalab::report {
 /// say or what broke the protocol. Begins with an empty line; empty if there is nothing to say.
 std::string recovery_table(const analysis::RecoveryReport& report, const Style& style);
 
-/// A sentence per traffic: "roce lost 23 packets and recovered from 17 of them by NAK (median
-/// 512 us), from 6 by time-out (median 67.1 ms); 41 % of what it sent again was needless".
+/// A sentence per traffic that lost something: "roce lost 23 packets; recovered 17 times by NAK
+/// (median 512 us), 6 times by timer (median 67.1 ms); 41 % of what was sent again was needless".
 std::vector<std::string> recovery_sentences(const analysis::RecoveryReport& report);
 
 } // namespace rdmalab::report
