@@ -6,8 +6,7 @@ namespace rdmalab::analysis {
 
 EpisodeBook::EpisodeBook(const wire::Trace& trace, const TraceFlows& flows,
                          const Timeline& timeline)
-    : trace_(trace), flows_(flows), timeline_(timeline),
-      before_(timeline.passages.size(), nowhere),
+    : trace_(trace), flows_(flows), timeline_(timeline), before_(timeline.passages.size(), nowhere),
       outcome_(timeline.passages.size(), Outcome::open),
       episode_of_(timeline.passages.size(), nowhere)
 {

@@ -76,10 +76,10 @@ private:
   const TraceFlows& flows_;
   const Timeline& timeline_;
   FlowHistory history_;
-  std::size_t open_ = nowhere;     ///< episode
-  std::size_t round_in_ = nowhere; ///< episode of the last round
-  std::int64_t goal_ = 0;          ///< position that the receiver has to reach
-  bool needs_ack_ = false;         ///< and that the sender has to know of
+  std::size_t open_ = nowhere;                 ///< episode
+  std::size_t round_in_ = nowhere;             ///< episode of the last round
+  std::int64_t goal_ = 0;                      ///< position that the receiver has to reach
+  bool needs_ack_ = false;                     ///< and that the sender has to know of
   std::optional<std::uint64_t> waiting_since_; ///< the first loss since the last round
   std::vector<std::size_t> later_;             ///< losses behind the goal
   std::vector<std::size_t> lost_acks_;

@@ -111,9 +111,9 @@ private:
   void check_position(const Passage& p, std::int64_t psn)
   {
     const bool within = last_position_ == Position::first || last_position_ == Position::middle;
-    const bool goes_on = p.packet_class == PacketClass::data &&
-                         (p.opcode->position == Position::middle ||
-                          p.opcode->position == Position::last);
+    const bool goes_on =
+        p.packet_class == PacketClass::data &&
+        (p.opcode->position == Position::middle || p.opcode->position == Position::last);
     if (last_request_ == 0 || psn != last_end_ || within == goes_on) return;
     broke(rule::message_order,
           fmt::format("{} behind a packet that is {}", p.opcode->name,
@@ -176,14 +176,17 @@ private:
   {
     const std::int64_t psn = relative(p.psn);
     switch (p.packet_class) {
-    case PacketClass::ack: return sends_ack(p, psn);
-    case PacketClass::nak: return sends_nak(p, psn);
+    case PacketClass::ack:
+      return sends_ack(p, psn);
+    case PacketClass::nak:
+      return sends_nak(p, psn);
     case PacketClass::rnr:
       // The request is as if it had not come, and what came behind it leaves a gap.
       expected_ = std::min(expected_, psn);
       gaps_.try_emplace(psn, Gap{packet_number(p), 0});
       return;
-    case PacketClass::read_response: return sends_result(p, psn);
+    case PacketClass::read_response:
+      return sends_result(p, psn);
     default:
       if (psn >= expected_)
         broke(rule::ack_range, fmt::format("atomic PSN {}, {} expected", psn, expected_),
@@ -226,8 +229,7 @@ private:
   void sends_result(const Passage& p, std::int64_t psn)
   {
     // A READ that is asked for again takes the place of its answer that is still under way.
-    const auto run =
-        std::ranges::find_if(runs_, [&](const auto& r) { return r.first == psn; });
+    const auto run = std::ranges::find_if(runs_, [&](const auto& r) { return r.first == psn; });
     if (run == runs_.end()) {
       const bool asked = std::ranges::any_of(
           runs_, [&](const auto& r) { return r.first <= psn && psn < r.second; });

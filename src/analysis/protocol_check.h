@@ -14,9 +14,9 @@ struct VerbsFlow;
 
 /// The first rule of the specification that was broken.
 struct Violation {
-  std::string rule;    ///< its text
-  std::string section; ///< of the IB specification vol. 1
-  std::string detail;  ///< what was seen instead
+  std::string rule;                   ///< its text
+  std::string section;                ///< of the IB specification vol. 1
+  std::string detail;                 ///< what was seen instead
   std::vector<std::uint64_t> packets; ///< the packets that show it, numbered from 1
 };
 RDMALAB_JSON_DECLARE(Violation)

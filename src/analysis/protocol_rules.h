@@ -22,8 +22,8 @@ inline constexpr ProtocolRule go_back{
     "9.7.6"};
 inline constexpr ProtocolRule ack_range{
     "a responder acknowledges only requests that arrived in order", "9.7.5"};
-inline constexpr ProtocolRule ack_order{
-    "the PSNs that a responder acknowledges don't go back", "9.7.5"};
+inline constexpr ProtocolRule ack_order{"the PSNs that a responder acknowledges don't go back",
+                                        "9.7.5"};
 inline constexpr ProtocolRule nak_psn{
     "a NAK of a sequence error names the PSN that the responder expects", "9.7.5"};
 inline constexpr ProtocolRule nak_gap{

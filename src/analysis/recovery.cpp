@@ -61,8 +61,7 @@ private:
     auto& again = tcp_again_.emplace_back(timeline.passages.size());
     for (const bool from_client : {true, false}) {
       FlowHistory h = follow_tcp(trace_, flows_, flow, timeline, from_client);
-      if (!h.empty)
-        take(std::move(h), flow.traffic, fmt::format("stream {}", flow.stream), again);
+      if (!h.empty) take(std::move(h), flow.traffic, fmt::format("stream {}", flow.stream), again);
     }
     strangers(timeline, flow.traffic, fmt::format("stream {}", flow.stream));
   }

@@ -34,12 +34,12 @@ RDMALAB_JSON_DECLARE(Trigger)
 /// A packet that entered and that its receiver never read.
 struct Loss {
   std::uint64_t packet = 0;
-  std::uint64_t time_ns = 0; ///< when it entered
-  std::string kind;          ///< packet class: "data", "nak", …; TCP: "data" or "ack"
-  std::int64_t position = 0; ///< PSN, TCP: sequence number
+  std::uint64_t time_ns = 0;      ///< when it entered
+  std::string kind;               ///< packet class: "data", "nak", …; TCP: "data" or "ack"
+  std::int64_t position = 0;      ///< PSN, TCP: sequence number
   std::uint32_t transmission = 1; ///< 1: the first time that this position was sent
   std::uint32_t payload = 0;      ///< bytes
-  std::string cause;   ///< the fault rule's name; "netem" or "unknown" when none fired on it
+  std::string cause;       ///< the fault rule's name; "netem" or "unknown" when none fired on it
   bool stale_icrc = false; ///< arrived corrupted; the receiver dropped it without counting it
   bool certain = true; ///< false: the trace lost records, so the packet may have arrived after all
   std::optional<std::uint64_t> episode; ///< index; null: nothing had to be sent again for it
@@ -86,8 +86,8 @@ struct Episode {
   std::optional<std::uint64_t> nak_reaction_ns;
   std::optional<std::uint64_t> recover_ns; ///< begin to end
   std::uint64_t packets_again = 0;
-  std::uint64_t bytes_again = 0;          ///< payload
-  std::uint64_t packets_thrown_away = 0;  ///< of packets_again: came after the gap before
+  std::uint64_t bytes_again = 0;         ///< payload
+  std::uint64_t packets_thrown_away = 0; ///< of packets_again: came after the gap before
   std::uint64_t bytes_thrown_away = 0;
   std::uint64_t packets_already_there = 0; ///< of packets_again: the receiver had them
   std::uint64_t bytes_already_there = 0;
@@ -98,11 +98,11 @@ RDMALAB_JSON_DECLARE(Episode)
 /// one end of a TCP stream.
 struct FlowRecovery {
   std::string traffic;
-  std::string transport; ///< "rc" or "tcp"
-  std::uint32_t flow = 0; ///< QP or stream of the traffic
-  std::string sender;     ///< the requester
-  std::string receiver;   ///< the responder
-  bool from_start = true; ///< false: the trace begins in the middle of the flow
+  std::string transport;           ///< "rc" or "tcp"
+  std::uint32_t flow = 0;          ///< QP or stream of the traffic
+  std::string sender;              ///< the requester
+  std::string receiver;            ///< the responder
+  bool from_start = true;          ///< false: the trace begins in the middle of the flow
   std::uint64_t packets = 0;       ///< with payload (and READ and atomic requests), first time
   std::uint64_t bytes = 0;         ///< payload, first time
   std::uint64_t packets_again = 0; ///< the same, sent again

@@ -1,5 +1,4 @@
 #include "analysis/recovery.h"
-
 #include "base/json.h"
 
 namespace rdmalab::analysis {

@@ -165,8 +165,7 @@ private:
     for (const auto& [left, right] : p.tcp.sack)
       // A block below the acknowledgement tells of a duplicate (RFC 2883), not of a gap.
       if (relative(left) >= ack) highest_sacked_ = std::max(highest_sacked_, relative(right));
-    if ((highest_sacked_ > acknowledged_ || duplicates_ > 0) && !sign_ns_)
-      show_sign(p.arrived_ns);
+    if ((highest_sacked_ > acknowledged_ || duplicates_ > 0) && !sign_ns_) show_sign(p.arrived_ns);
     try_close(p.arrived_ns);
   }
 
@@ -207,7 +206,7 @@ private:
   std::int64_t last_again_ = 0;   ///< sender: the end of the last retransmission
   std::int64_t acknowledged_ = 0; ///< sender
   std::int64_t highest_sacked_ = 0;
-  std::uint32_t duplicates_ = 0; ///< acknowledgements since the last one that moved on
+  std::uint32_t duplicates_ = 0;         ///< acknowledgements since the last one that moved on
   std::optional<std::uint64_t> sign_ns_; ///< sender: first told of a gap
   std::uint64_t active_ns_ = 0;          ///< sender: sent data or got an acknowledgement
   std::uint64_t rtt_ns_ = 0;             ///< smoothed, 0: not known yet

@@ -21,8 +21,7 @@ Loss loss_of(const wire::Trace& trace, const TraceFlows& flows, const Passage& p
   loss.payload = passage.payload;
   loss.cause = cause_of(trace, flows, passage);
   loss.stale_icrc = passage.fate == Fate::stale;
-  loss.certain =
-      trace.lost == 0 || loss.stale_icrc || passage.action == wire::FaultAction::drop;
+  loss.certain = trace.lost == 0 || loss.stale_icrc || passage.action == wire::FaultAction::drop;
   return loss;
 }
 
@@ -59,15 +58,24 @@ void close_episode(Episode& episode, std::uint64_t end_ns)
 std::string trigger_words(Trigger trigger)
 {
   switch (trigger) {
-  case Trigger::none: return "nothing sent again";
-  case Trigger::nak: return "NAK";
-  case Trigger::implied_nak: return "implied NAK";
-  case Trigger::rnr: return "RNR NAK";
-  case Trigger::timer: return "time-out";
-  case Trigger::fast_retransmit: return "fast retransmit";
-  case Trigger::tail_probe: return "tail-loss probe";
-  case Trigger::rto: return "RTO";
-  case Trigger::unknown: return "unknown";
+  case Trigger::none:
+    return "nothing sent again";
+  case Trigger::nak:
+    return "NAK";
+  case Trigger::implied_nak:
+    return "implied NAK";
+  case Trigger::rnr:
+    return "RNR NAK";
+  case Trigger::timer:
+    return "time-out";
+  case Trigger::fast_retransmit:
+    return "fast retransmit";
+  case Trigger::tail_probe:
+    return "tail-loss probe";
+  case Trigger::rto:
+    return "RTO";
+  case Trigger::unknown:
+    return "unknown";
   }
   return "unknown";
 }

@@ -42,7 +42,8 @@ public:
     for (const Sighting& s : timeline_.sightings) see(s);
     std::ranges::stable_sort(shown_, {}, [](const Shown& s) { return s.left_ns; });
     // One packet before the loss gives it its place.
-    while (shown_.size() > 1 && shown_[1].step.number < episode_.packet) shown_.erase(shown_.begin());
+    while (shown_.size() > 1 && shown_[1].step.number < episode_.packet)
+      shown_.erase(shown_.begin());
     for (Shown& s : shown_) add(std::move(s.step));
     return std::move(steps_);
   }
@@ -73,8 +74,7 @@ private:
   std::int64_t position(const Passage& p) const
   {
     if (rc(p)) return next_ + wire::psn_distance(wire::psn_add(base_, next_), p.psn);
-    const std::uint32_t number =
-        p.forward == rightwards_ ? p.tcp.sequence : p.tcp.acknowledgement;
+    const std::uint32_t number = p.forward == rightwards_ ? p.tcp.sequence : p.tcp.acknowledgement;
     return next_ + static_cast<std::int32_t>(number - base_ - static_cast<std::uint32_t>(next_));
   }
 
@@ -194,7 +194,7 @@ private:
   std::int64_t expected_ = 0;
   std::int64_t results_next_ = 0;
   std::deque<std::pair<std::int64_t, std::int64_t>> awaited_; ///< PSNs of results
-  std::unordered_map<std::size_t, std::size_t> index_; ///< passage to its place in shown_
+  std::unordered_map<std::size_t, std::size_t> index_;        ///< passage to its place in shown_
   std::vector<Shown> shown_;
   std::array<std::size_t, 2> runs_{nowhere, nowhere}; ///< the last run, by direction
   std::vector<SequenceStep> steps_;
@@ -260,8 +260,7 @@ std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFl
   bool rightwards = true;
   std::uint32_t base = 0;
   if (f.transport == "rc") {
-    const std::size_t at =
-        index_of(flows.verbs, [&](const VerbsFlow& v) { return same(v, v.qp); });
+    const std::size_t at = index_of(flows.verbs, [&](const VerbsFlow& v) { return same(v, v.qp); });
     if (at == nowhere) return {};
     const VerbsFlow& v = flows.verbs[at];
     timeline = &timelines.verbs[at];
@@ -279,8 +278,9 @@ std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFl
     rightwards = f.sender == t.client;
     base = first_sequence(*timeline, rightwards);
   }
-  result.title = fmt::format("{}, {} {}: {} {}, {}", f.traffic, f.transport == "rc" ? "QP" : "stream",
-                             f.flow, e.kind, e.position, e.cause);
+  result.title =
+      fmt::format("{}, {} {}: {} {}{}{}", f.traffic, f.transport == "rc" ? "QP" : "stream", f.flow,
+                  e.kind, e.position, e.losses > 0 ? " lost to " : ", ", e.cause);
   result.summary = episode_words(e);
   result.begin_ns = e.begin_ns;
   result.steps = Sequencer(trace, flows, *timeline, e, rightwards, base).steps();

@@ -15,8 +15,8 @@ namespace rdmalab::analysis {
 /// episode's first loss and may be negative.
 struct SequenceStep {
   bool to_right = true;
-  std::string label; ///< "WRITE middle", "NAK", "data"
-  std::string note;  ///< "thrown away", "sequence error", "SACK 2896-5792"; may be empty
+  std::string label;      ///< "WRITE middle", "NAK", "data"
+  std::string note;       ///< "thrown away", "sequence error", "SACK 2896-5792"; may be empty
   std::int64_t first = 0; ///< PSN or sequence number, of the first and the last packet of the run
   std::int64_t last = 0;
   std::uint64_t packets = 1;
@@ -25,20 +25,20 @@ struct SequenceStep {
   std::int64_t last_sent_ns = 0;
   std::optional<std::int64_t> arrived_ns; ///< null: it never did
   std::optional<std::int64_t> last_arrived_ns;
-  bool again = false;        ///< sent before
-  bool thrown_away = false;  ///< the receiver had no use for it
-  std::string lost_to;       ///< the fault rule's name, "netem", "unknown"; empty: not lost
-  bool stale_icrc = false;   ///< lost_to corrupted it, and the receiver dropped it
+  bool again = false;       ///< sent before
+  bool thrown_away = false; ///< the receiver had no use for it
+  std::string lost_to;      ///< the fault rule's name, "netem", "unknown"; empty: not lost
+  bool stale_icrc = false;  ///< lost_to corrupted it, and the receiver dropped it
 };
 RDMALAB_JSON_DECLARE(SequenceStep)
 
 /// One recovery as a sequence diagram: initiator or client left, target or server right.
 struct Sequence {
-  std::string title;   ///< "roce, QP 0: WRITE 17 lost to drop-third"
+  std::string title; ///< "roce, QP 0: WRITE 17 lost to drop-third"
   std::string left;
   std::string right;
-  std::string summary; ///< how it was recovered, in one sentence
-  std::uint64_t begin_ns = 0; ///< on the trace's clock
+  std::string summary;             ///< how it was recovered, in one sentence
+  std::uint64_t begin_ns = 0;      ///< on the trace's clock
   std::vector<SequenceStep> steps; ///< by the left side's time: sent to the right, arrived there
 };
 RDMALAB_JSON_DECLARE(Sequence)

@@ -227,8 +227,7 @@ private:
   void take_tcp(Passage p, const wire::TracedPacket& traced, const wire::Packet& packet,
                 std::uint64_t from, std::uint64_t to)
   {
-    const std::uint64_t ports =
-        std::uint64_t{packet.source_port} << 16U | packet.destination_port;
+    const std::uint64_t ports = std::uint64_t{packet.source_port} << 16U | packet.destination_port;
     const auto route = routes_.find({false, from, to, ports});
     if (route == routes_.end()) return;
     const auto [flow, forward] = route->second;

@@ -31,8 +31,8 @@ struct Passage {
   std::uint64_t entered_ns = 0;
   std::uint64_t arrived_ns = 0;
   Fate fate = Fate::lost;
-  bool forward = true; ///< from the initiator or client
-  bool copy = false;   ///< arrived once more than it entered
+  bool forward = true;    ///< from the initiator or client
+  bool copy = false;      ///< arrived once more than it entered
   std::uint16_t rule = 0; ///< as in TracedPacket
   wire::FaultAction action = wire::FaultAction::none;
   std::uint32_t wire_length = 0;

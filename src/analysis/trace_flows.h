@@ -17,9 +17,9 @@ struct VerbsFlow {
   std::string target;
   std::uint32_t initiator_qpn = 0;
   std::uint32_t target_qpn = 0;
-  std::uint32_t initiator_psn = 0; ///< of the initiator's first request
-  std::uint32_t target_psn = 0;    ///< of the target's first request, should it make any
-  std::uint32_t path_mtu = 0;      ///< IB path MTU, bytes; 0: unknown
+  std::uint32_t initiator_psn = 0;  ///< of the initiator's first request
+  std::uint32_t target_psn = 0;     ///< of the target's first request, should it make any
+  std::uint32_t path_mtu = 0;       ///< IB path MTU, bytes; 0: unknown
   std::uint64_t ack_timeout_ns = 0; ///< local ACK timeout; 0: never
 };
 RDMALAB_JSON_DECLARE(VerbsFlow)

@@ -90,7 +90,8 @@ private:
   {
     if (style_.utf8) return shorten(text, width);
     std::string plain = to_ascii(text);
-    if (plain.size() > width) plain = plain.substr(0, width - std::min<std::size_t>(width, 3)) + "...";
+    if (plain.size() > width)
+      plain = plain.substr(0, width - std::min<std::size_t>(width, 3)) + "...";
     return plain;
   }
 
@@ -132,7 +133,7 @@ private:
     if (!step.lost_to.empty())
       fault = fit((step.stale_icrc ? "stale ICRC, " : "") + step.lost_to, lane_ / 3);
     // Ends: shaft at its root, head or X with the fault's name at its tip.
-    const std::string tip = fault.empty() ? (step.to_right ? "▶" : "◀")
+    const std::string tip = fault.empty()   ? (step.to_right ? "▶" : "◀")
                             : step.to_right ? "✗ " + fault
                                             : fault + " ✗";
     const std::size_t spare = fault.empty() ? 0 : lane_ / 6;

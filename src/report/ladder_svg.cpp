@@ -24,8 +24,8 @@ constexpr double page_width = 1200;
 constexpr double left_x = 150;
 constexpr double right_x = 1050;
 constexpr double top_y = 150;
-constexpr double start_height = 36; ///< where a step begins: room for its label
-constexpr double event_height = 12; ///< where one only ends
+constexpr double start_height = 40; ///< where a step begins: room for its label
+constexpr double event_height = 14; ///< where one only ends
 constexpr double pause_height = 64;
 constexpr std::size_t most_steps = 34;
 
@@ -109,11 +109,11 @@ public:
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
         "width=\"{0:.0f}\" height=\"{1:.0f}\" role=\"img\" aria-label=\"{2}\">\n"
-        "<style>text {{ font: 19px system-ui, 'DejaVu Sans', sans-serif; fill: #1b1f24; }} "
+        "<style>text {{ font-family: system-ui, 'DejaVu Sans', sans-serif; font-size: 21px; }} "
         ".halo {{ stroke: #fff; stroke-width: 5px; stroke-linejoin: round; paint-order: stroke; }} "
         ".title {{ font-size: 28px; font-weight: bold; }} "
         ".host {{ font-size: 24px; font-weight: bold; }} "
-        ".time {{ font-size: 16px; fill: #57606a; }} .lost {{ font-weight: bold; }}</style>\n"
+        ".time {{ font-size: 18px; }} .lost {{ font-weight: bold; }}</style>\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n{3}</svg>\n",
         page_width, bottom, xml_text(sequence_.title), body_);
   }
@@ -152,8 +152,7 @@ private:
     text({right_x, 104}, "middle", "host", shorten(sequence_.right, 22));
     text({left_x - 14, 134}, "end", "time", "us");
     text({right_x + 14, 134}, "start", "time", "us");
-    for (const double x : {left_x, right_x})
-      line({x, 118}, {x, axis_.end()}, "#1b1f24", 2.5);
+    for (const double x : {left_x, right_x}) line({x, 118}, {x, axis_.end()}, "#1b1f24", 2.5);
     if (sequence_.steps.size() > steps_.size())
       text({page_width / 2, 104}, "middle", "time",
            fmt::format("{} arrows in the middle are left out",
@@ -197,9 +196,9 @@ private:
     line(from, back(12, 0), colour, 2.5, dashed);
     const Point a = back(16, 6);
     const Point b = back(16, -6);
-    body_ += fmt::format(
-        "<polygon points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" fill=\"{}\"/>\n", to.x, to.y,
-        a.x, a.y, b.x, b.y, colour);
+    body_ +=
+        fmt::format("<polygon points=\"{:.1f},{:.1f} {:.1f},{:.1f} {:.1f},{:.1f}\" fill=\"{}\"/>\n",
+                    to.x, to.y, a.x, a.y, b.x, b.y, colour);
   }
 
   /// Where a lost packet's arrow ends: more than half of the way.
@@ -220,7 +219,7 @@ private:
   {
     const double away = s.to_right ? 14 : -14;
     text({sender(s) + away, axis_.at(s.sent_ns) - 7}, s.to_right ? "start" : "end", "halo",
-         shorten(step_words(s), 58), colour_of(s));
+         shorten(step_words(s), 60), colour_of(s));
     if (s.lost_to.empty()) return;
     const std::string fault = shorten(s.lost_to, 28);
     if (s.stale_icrc)
@@ -262,11 +261,11 @@ private:
       double free_from = 0;
       for (const auto& [time, y] : on_left ? left : right) {
         const double x = on_left ? left_x : right_x;
-        body_ += fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"#1b1f24\"/>\n", x,
-                             y);
+        body_ +=
+            fmt::format("<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3\" fill=\"#1b1f24\"/>\n", x, y);
         if (y < free_from) continue;
-        free_from = y + 18;
-        text({x + (on_left ? -14 : 14), y + 5}, on_left ? "end" : "start", "time", us_words(time),
+        free_from = y + 19;
+        text({x + (on_left ? -14 : 14), y + 6}, on_left ? "end" : "start", "time", us_words(time),
              "#57606a");
       }
     }
@@ -275,7 +274,7 @@ private:
   double foot()
   {
     double y = axis_.end() + 44;
-    for (const std::string& part : wrap(sequence_.summary, 100)) {
+    for (const std::string& part : wrap(sequence_.summary, 90)) {
       text({page_width / 2, y}, "middle", "lost", part);
       y += 28;
     }

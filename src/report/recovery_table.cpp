@@ -1,5 +1,6 @@
 #include "report/recovery_table.h"
 
+#include "analysis/recovery_summary.h"
 #include "analysis/words.h"
 #include "report/grid.h"
 #include "report/text.h"
@@ -7,18 +8,18 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
 namespace rdmalab::report {
 namespace {
 
-using analysis::Episode;
 using analysis::FlowRecovery;
 using analysis::RecoveryReport;
+using analysis::RecoverySummary;
 using analysis::TimeShare;
 using analysis::TrafficTime;
-using analysis::Trigger;
 
 /// Rows of RECOVERY at most; a lab may have 64 queue pairs.
 constexpr std::size_t most_flows = 12;
@@ -26,27 +27,6 @@ constexpr std::size_t most_flows = 12;
 std::string ns_words(std::uint64_t ns)
 {
   return analysis::time_words(static_cast<double>(ns));
-}
-
-std::optional<std::uint64_t> median_of(std::vector<std::uint64_t> values)
-{
-  if (values.empty()) return {};
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-/// The median over all episodes that have the figure.
-std::optional<std::uint64_t> median(const std::vector<const FlowRecovery*>& flows,
-                                    std::optional<std::uint64_t> Episode::*figure,
-                                    std::optional<bool> by_timer = {})
-{
-  std::vector<std::uint64_t> values;
-  for (const FlowRecovery* f : flows)
-    for (const Episode& e : f->episodes)
-      if (e.*figure && (!by_timer || *by_timer == analysis::is_timer(e.by)))
-        values.push_back(*(e.*figure));
-  return median_of(std::move(values));
 }
 
 std::string or_dash(std::optional<std::uint64_t> ns)
@@ -59,24 +39,9 @@ std::string flow_name(const FlowRecovery& f)
   return fmt::format("{} {} {}", f.traffic, f.transport == "rc" ? "QP" : "stream", f.flow);
 }
 
-std::uint64_t recovered(const FlowRecovery& f, bool by_timer)
-{
-  return static_cast<std::uint64_t>(std::ranges::count_if(f.episodes, [&](const Episode& e) {
-    return !e.rounds.empty() && analysis::is_timer(e.by) == by_timer;
-  }));
-}
-
-std::uint64_t needless(const FlowRecovery& f)
-{
-  std::uint64_t bytes = 0;
-  for (const Episode& e : f.episodes) bytes += e.bytes_thrown_away + e.bytes_already_there;
-  return bytes;
-}
-
 class RecoveryPage {
 public:
-  RecoveryPage(const RecoveryReport& report, const Style& style) : report_(report), style_(style)
-  {}
+  RecoveryPage(const RecoveryReport& report, const Style& style) : report_(report), style_(style) {}
 
   std::string text()
   {
@@ -127,29 +92,28 @@ private:
     for (const FlowRecovery* f : rows) grid.add(flow_row(*f));
     section(grid);
     if (left_out_ > 0)
-      out_ += paint(style_, Tone::faint, fmt::format("and {} more, which lost less", left_out_)) +
-              "\n";
+      out_ +=
+          paint(style_, Tone::faint, fmt::format("and {} more, which lost less", left_out_)) + "\n";
   }
 
   static std::vector<Grid::Cell> flow_row(const FlowRecovery& f)
   {
-    const std::vector<const FlowRecovery*> one{&f};
-    std::optional<std::uint64_t> longest;
-    for (const Episode& e : f.episodes) longest = std::max(longest, e.recover_ns);
+    const FlowRecovery* const one = &f;
+    const RecoverySummary sum = analysis::summarise(std::span(&one, 1));
     const auto share = [](std::uint64_t part, std::uint64_t whole) -> std::string {
       if (whole == 0) return "-";
       return analysis::percent_words(static_cast<double>(part) / static_cast<double>(whole));
     };
     return {{flow_name(f), Tone::strong},
-            analysis::count_words(f.losses.size()),
-            analysis::count_words(recovered(f, false)),
-            analysis::count_words(recovered(f, true)),
-            or_dash(median(one, &Episode::nak_generation_ns)),
-            or_dash(median(one, &Episode::nak_reaction_ns)),
-            or_dash(median(one, &Episode::recover_ns)),
-            or_dash(longest),
-            share(f.bytes_again, f.bytes),
-            share(needless(f), f.bytes_again)};
+            analysis::count_words(sum.lost),
+            analysis::count_words(sum.by_signal),
+            analysis::count_words(sum.by_timer),
+            or_dash(sum.nak_generation_ns),
+            or_dash(sum.nak_reaction_ns),
+            or_dash(sum.recover_ns),
+            or_dash(sum.longest_ns),
+            share(sum.bytes_again, sum.bytes),
+            share(sum.bytes_needless, sum.bytes_again)};
   }
 
   void window()
@@ -184,8 +148,7 @@ private:
       if (f.check.violation) {
         const analysis::Violation& v = *f.check.violation;
         remark(fmt::format("{} breaks the protocol: {} (IB specification {}); {} (packet {})",
-                           flow_name(f), v.rule, v.section, v.detail,
-                           fmt::join(v.packets, ", ")),
+                           flow_name(f), v.rule, v.section, v.detail, fmt::join(v.packets, ", ")),
                Tone::bad, "✘ ");
       }
       for (const analysis::Deviation& d : f.check.deviations) {
@@ -208,45 +171,36 @@ private:
   std::string out_;
 };
 
-std::string traffic_sentence(const std::string& traffic,
-                             const std::vector<const FlowRecovery*>& flows)
+std::string ways_words(const RecoverySummary& sum)
 {
-  std::uint64_t lost = 0;
-  std::uint64_t told = 0;
-  std::uint64_t timed = 0;
-  std::uint64_t again = 0;
-  std::uint64_t wasted = 0;
-  std::uint64_t stale = 0;
-  for (const FlowRecovery* f : flows) {
-    lost += f->losses.size();
-    told += recovered(*f, false);
-    timed += recovered(*f, true);
-    again += f->bytes_again;
-    wasted += needless(*f);
-    stale += f->icrc_drops;
-  }
-  if (lost == 0 && told + timed == 0) return {};
-  const bool rc = flows.front()->transport == "rc";
-  std::string text = fmt::format("{} lost {} packet{}", traffic, analysis::count_words(lost),
-                                 lost == 1 ? "" : "s");
-  if (stale > 0)
-    text += fmt::format(" ({} by a stale ICRC, which rxe does not count)",
-                        analysis::count_words(stale));
-  const auto part = [&](std::uint64_t count, bool by_timer, std::string_view how) {
+  const auto part = [](std::uint64_t count, std::optional<std::uint64_t> ns, std::string_view how) {
     const std::string times =
         count == 1 ? "once" : fmt::format("{} times", analysis::count_words(count));
-    const auto typical = median(flows, &Episode::recover_ns, std::optional<bool>(by_timer));
-    return fmt::format("{} by {} ({}{})", times, how, count == 1 ? "" : "median ",
-                       or_dash(typical));
+    return fmt::format("{} by {} ({}{})", times, how, count == 1 ? "" : "median ", or_dash(ns));
   };
   std::vector<std::string> ways;
-  if (told > 0) ways.push_back(part(told, false, rc ? "NAK" : "acknowledgements"));
-  if (timed > 0) ways.push_back(part(timed, true, "timer"));
-  if (!ways.empty()) text += fmt::format("; recovered {}", fmt::join(ways, ", "));
-  if (wasted > 0)
+  if (sum.by_signal > 0)
+    ways.push_back(part(sum.by_signal, sum.recover_signal_ns,
+                        sum.transport == "rc" ? "NAK" : "acknowledgements"));
+  if (sum.by_timer > 0) ways.push_back(part(sum.by_timer, sum.recover_timer_ns, "timer"));
+  return fmt::format("{}", fmt::join(ways, ", "));
+}
+
+std::string summary_sentence(const RecoverySummary& sum)
+{
+  std::string text = fmt::format("{} lost {} packet{}", sum.traffic,
+                                 analysis::count_words(sum.lost), sum.lost == 1 ? "" : "s");
+  if (sum.icrc_drops > 0)
+    text += fmt::format(" ({} by a stale ICRC, which rxe does not count)",
+                        analysis::count_words(sum.icrc_drops));
+  if (sum.by_signal + sum.by_timer > 0) text += "; recovered " + ways_words(sum);
+  if (sum.unfinished > 0)
+    text += fmt::format("; {} not recovered when the trace ends",
+                        analysis::count_words(sum.unfinished));
+  if (sum.bytes_needless > 0)
     text += fmt::format("; {} of what was sent again was needless",
-                        analysis::percent_words(static_cast<double>(wasted) /
-                                                static_cast<double>(again)));
+                        analysis::percent_words(static_cast<double>(sum.bytes_needless) /
+                                                static_cast<double>(sum.bytes_again)));
   return text;
 }
 
@@ -254,16 +208,10 @@ std::string traffic_sentence(const std::string& traffic,
 
 std::vector<std::string> recovery_sentences(const RecoveryReport& report)
 {
-  std::vector<std::string> names;
-  std::map<std::string, std::vector<const FlowRecovery*>> flows;
-  for (const FlowRecovery& f : report.flows) {
-    if (flows.count(f.traffic) == 0) names.push_back(f.traffic);
-    flows[f.traffic].push_back(&f);
-  }
   std::vector<std::string> sentences;
-  for (const std::string& name : names)
-    if (std::string s = traffic_sentence(name, flows[name]); !s.empty())
-      sentences.push_back(std::move(s));
+  for (const RecoverySummary& sum : analysis::summarise(report))
+    if (sum.lost + sum.by_signal + sum.by_timer + sum.unfinished > 0)
+      sentences.push_back(summary_sentence(sum));
   return sentences;
 }
 

@@ -1,6 +1,6 @@
 /// Each rule of the protocol check, broken once; and what is legal although it looks odd.
 #include "analysis/recovery.h"
-#include "recovery_fixture.h"
+#include "recovery_script.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -97,8 +97,8 @@ TEST(Recovery, OneLossByNak)
 
 TEST(Recovery, LostRetransmissionWaitsForTheTimer)
 {
-  const RecoveryReport r = judge(
-      with({{"first", PacketClass::data, 40, 1}, {"second", PacketClass::data, 40, 2}}));
+  const RecoveryReport r =
+      judge(with({{"first", PacketClass::data, 40, 1}, {"second", PacketClass::data, 40, 2}}));
   const FlowRecovery& f = r.flows.at(0);
   ASSERT_THAT(f.episodes, SizeIs(1));
   const Episode& e = f.episodes[0];
@@ -223,7 +223,8 @@ TEST(Recovery, ADuplicateIsNoLoss)
 
 TEST(Recovery, ReorderingMakesAFalseNak)
 {
-  const RecoveryReport r = judge(with({{"hold-3", PacketClass::data, 40, 1, FaultAction::reorder}}));
+  const RecoveryReport r =
+      judge(with({{"hold-3", PacketClass::data, 40, 1, FaultAction::reorder}}));
   const FlowRecovery& f = r.flows.at(0);
   EXPECT_THAT(f.losses, IsEmpty());
   ASSERT_THAT(f.episodes, SizeIs(1));

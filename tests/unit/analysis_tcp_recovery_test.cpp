@@ -2,7 +2,7 @@
 #include "analysis/interval_set.h"
 #include "analysis/recovery.h"
 #include "analysis/tcp_segment.h"
-#include "recovery_fixture.h"
+#include "recovery_script.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,8 +70,8 @@ TEST(TcpRecovery, TailLossProbe)
   s.ack(210'000, 5);
   s.data(208'000, 5, true);
   s.data(216'000, 6, true);
-  s.data(8'216'000, 6);           // two ticks, the least probe time-out
-  s.ack(8'226'000, 5, 6, 7);      // tells of the hole
+  s.data(8'216'000, 6);      // two ticks, the least probe time-out
+  s.ack(8'226'000, 5, 6, 7); // tells of the hole
   s.data(8'239'000, 5);
   s.ack(8'249'000, 7);
   const FlowRecovery f = judge(s, 9'000'000);

@@ -1,10 +1,10 @@
-/// Sequence diagrams of recoveries, byte for byte as in tests/golden/report. RDMALAB_UPDATE_GOLDEN=1
-/// writes the files anew.
+/// Sequence diagrams of recoveries, byte for byte as in tests/golden/report.
+/// RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
 #include "analysis/recovery.h"
 #include "analysis/sequence.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "recovery_fixture.h"
+#include "recovery_script.h"
 #include "report/ladder.h"
 #include "report/ladder_svg.h"
 #include "report/recovery_table.h"
