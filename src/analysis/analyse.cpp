@@ -194,6 +194,16 @@ Result analyse(const record::Record& record)
     for (std::string& note : *notes) result.notes.push_back(std::move(note));
 
   Problems problems = std::move(proof.problems);
+  for (const record::Cell& cell : record.cells) {
+    auto recovery = recovery_of(record, cell);
+    if (!recovery)
+      problems.push_back({Exit::setup, cell.id + ": " + recovery.error().message()});
+    else if (*recovery)
+      result.recovery.push_back(std::move(**recovery));
+    if (cell.trace_info.lost != 0)
+      result.notes.push_back(fmt::format("{}: {} packets found no room in the trace.", cell.id,
+                                         count_words(cell.trace_info.lost)));
+  }
   append(problems, std::move(findings.problems));
   append(problems, std::move(rules.problems));
   append(problems, unforeseen_breaks(record, result));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/cell_recovery.h"
 #include "base/json_fwd.h"
 #include "record/record.h"
 
@@ -143,6 +144,7 @@ struct Result {
   std::vector<TrafficResult> traffic;
   std::vector<FaultResult> faults;
   std::vector<RuleResult> rules;
+  std::vector<CellRecovery> recovery; ///< of each cell that was traced, in the plan's order
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
   std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity

@@ -10,6 +10,8 @@
 #include "lab/parse.h"
 #include "plan/planner.h"
 #include "report/jsonl.h"
+#include "report/ladder.h"
+#include "report/ladder_svg.h"
 
 #include <algorithm>
 #include <csignal>
@@ -59,17 +61,28 @@ Result<plan::Plan> plan_lab(const std::string& name, const RunOptions& options)
   return plan::make_plan(lab);
 }
 
-/// A pcapng file for each cell: roce-faulted-0.pcapng.
-Status write_traces(const record::Record& record, const std::string& folder)
+/// A pcapng file for each cell, roce-faulted-0.pcapng, and the recovery in it that tells most as a
+/// ladder, .txt and .svg.
+Status write_traces(const record::Record& record, const analysis::Result& result,
+                    const std::string& folder)
 {
+  const auto path_of = [&folder](std::string id, const char* suffix) {
+    std::replace(id.begin(), id.end(), '/', '-');
+    return std::filesystem::path(folder) / (id + suffix);
+  };
   std::error_code error;
   std::filesystem::create_directories(folder, error);
   if (error) return system_error(error.value(), "make folder " + folder, Exit::usage);
   for (const record::Cell& cell : record.cells) {
     if (cell.trace.empty()) continue;
-    std::string name = cell.id;
-    std::replace(name.begin(), name.end(), '/', '-');
-    TRY(write_file_atomically(std::filesystem::path(folder) / (name + ".pcapng"), cell.trace));
+    TRY(write_file_atomically(path_of(cell.id, ".pcapng"), cell.trace));
+  }
+  for (const analysis::CellRecovery& recovery : result.recovery) {
+    if (!recovery.ladder) continue;
+    TRY(write_file_atomically(path_of(recovery.cell, ".txt"),
+                              report::ladder(*recovery.ladder, report::Style{})));
+    TRY(write_file_atomically(path_of(recovery.cell, ".svg"),
+                              report::ladder_svg(*recovery.ladder)));
   }
   return {};
 }
@@ -85,8 +98,9 @@ Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptio
   };
   TRY_ASSIGN(record::Record record, engine::execute(plan, options.engine, progress));
   line.finish();
-  if (!options.traces.empty()) TRY(write_traces(record, options.traces));
   analysis::Result result = analysis::analyse(record);
+  if (!options.traces.empty()) TRY(write_traces(record, result, options.traces));
+  for (record::Cell& cell : record.cells) cell.trace = {}; // tens of MB each
   return Outcome{std::move(record), std::move(result)};
 }
 

@@ -51,6 +51,7 @@ public:
     cpu();
     faults();
     rules();
+    recoveries();
     limits();
     latencies();
     expectations();
@@ -220,6 +221,15 @@ private:
            fmt::format("{} / {}", analysis::count_words(r.fired), analysis::count_words(r.matched)),
            {r.consistent ? "✔" : "✘", r.consistent ? Tone::good : Tone::bad}});
     section(grid);
+  }
+
+  /// Of the first faulted cell of each group; without faults there is nothing to recover from.
+  void recoveries()
+  {
+    for (const analysis::CellRecovery& r : result_.recovery) {
+      if (!r.cell.ends_with("/faulted/0")) continue;
+      out_ += recovery_table(r.report, style_);
+    }
   }
 
   void limits()
