@@ -12,8 +12,11 @@
  * So the main loop, when something woke it, waits here until the vCPU thread sleeps, and only then
  * goes on. The vCPU needs the main loop only when it sleeps: under instruction counting it runs due
  * timers itself. A busy guest may not sleep for long, and QEMU's own real-time timers and its
- * monitor want to be served: after `patience` the main loop goes on all the same. A vCPU that has
- * run that long is in the middle of a stretch, not at its end.
+ * monitor want to be served: once the vCPU thread has had the processor for `patience_ns` the main
+ * loop goes on all the same. A vCPU that has run that long is in the middle of a stretch, not at
+ * its end. Its processor time counts and not the wall's, for on a loaded machine a thread that is a
+ * few instructions from its end may be kept waiting for many milliseconds. `give_up_ns` of wall
+ * time is for a thread that waits for something else.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -31,6 +34,10 @@
 static _Atomic unsigned running;
 static _Atomic unsigned waiting; /* the main loop waits for that word */
 static _Thread_local int is_vcpu;
+static clockid_t vcpu_clock; /* its processor time; valid once it runs */
+
+static const long long patience_ns = 10 * 1000 * 1000;
+static const long long give_up_ns = 2000LL * 1000 * 1000;
 
 /* QEMU names the thread that runs all vCPUs in turn "ALL CPUs/TCG". */
 int pthread_setname_np(pthread_t thread, const char* name)
@@ -40,6 +47,7 @@ int pthread_setname_np(pthread_t thread, const char* name)
   if (strstr(name, "CPU") != NULL && strstr(name, "TCG") != NULL &&
       pthread_equal(thread, pthread_self())) {
     is_vcpu = 1;
+    if (pthread_getcpuclockid(thread, &vcpu_clock) != 0) vcpu_clock = CLOCK_MONOTONIC;
     atomic_store(&running, 1);
   }
   return next(thread, name);
@@ -67,16 +75,29 @@ static int is_main(void)
   return known == 1;
 }
 
+static long long now_ns(clockid_t clock)
+{
+  struct timespec t = {0, 0};
+  clock_gettime(clock, &t);
+  return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void wait_for_vcpu(void)
+{
+  static const struct timespec glance = {0, 5 * 1000 * 1000};
+  const long long used = now_ns(vcpu_clock), begin = now_ns(CLOCK_MONOTONIC);
+  atomic_store(&waiting, 1);
+  while (atomic_load(&running) != 0 && now_ns(vcpu_clock) - used < patience_ns &&
+         now_ns(CLOCK_MONOTONIC) - begin < give_up_ns)
+    syscall(SYS_futex, &running, FUTEX_WAIT_PRIVATE, 1, &glance, NULL, 0);
+  atomic_store(&waiting, 0);
+}
+
 int ppoll(struct pollfd* fds, nfds_t count, const struct timespec* timeout, const sigset_t* mask)
 {
   static int (*next)(struct pollfd*, nfds_t, const struct timespec*, const sigset_t*);
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, "ppoll");
   const int result = next(fds, count, timeout, mask);
-  static const struct timespec patience = {0, 10 * 1000 * 1000};
-  if (atomic_load(&running) != 0 && is_main()) {
-    atomic_store(&waiting, 1);
-    syscall(SYS_futex, &running, FUTEX_WAIT_PRIVATE, 1, &patience, NULL, 0);
-    atomic_store(&waiting, 0);
-  }
+  if (atomic_load(&running) != 0 && is_main()) wait_for_vcpu();
   return result;
 }
