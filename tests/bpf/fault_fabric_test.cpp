@@ -87,7 +87,7 @@ protected:
     fabric_.emplace(std::move(*fabric));
 
     Options options;
-    options.trace_bytes = 4 << 20;
+    options.trace_bytes = 16 << 20;
     options.tcx = GetParam();
     auto loaded = Programs::load(options);
     ASSERT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
@@ -413,6 +413,55 @@ TEST_P(FaultFabric, TcpIsReordered)
   const auto books = closed_books();
   EXPECT_GT(books.rules[0].fired, 3U);
   EXPECT_EQ(books.rules[0].failed, 0U);
+}
+
+/// A measurement rather than a test: on the virtual clock a nanosecond is an instruction.
+TEST_P(FaultFabric, PrintsWhatAPacketCosts)
+{
+  const Fd sink = socket_in("server", AF_INET, SOCK_DGRAM, 0); // or the host would answer by ICMP
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(wire::roce_port);
+  ASSERT_EQ(::bind(sink.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const auto cost = [this, &sink] {
+    constexpr int rounds = 100;
+    constexpr int batch = 50;
+    const Frame frame = send(1, 1024);
+    std::array<std::byte, 2048> buffer{};
+    std::uint64_t best = UINT64_MAX;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::uint64_t total = 0;
+      for (int round = 0; round < rounds; ++round) {
+        const std::uint64_t begin = monotonic_ns();
+        for (int i = 0; i < batch; ++i) transmit(frame);
+        total += monotonic_ns() - begin;
+        received(0);
+        while (::recv(sink.get(), buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
+        }
+      }
+      best = std::min<std::uint64_t>(best, total / (rounds * batch));
+    }
+    return best;
+  };
+  ASSERT_TRUE(programs().set_rules({}, 1));
+  ASSERT_TRUE(programs().arm(monotonic_ns(), false));
+  const std::uint64_t attached = cost();
+  ASSERT_TRUE(programs().arm(monotonic_ns(), true));
+  const std::uint64_t traced = cost();
+  EXPECT_EQ(programs().take_trace()->trace.lost, 0U);
+  Rule rule = acting(FaultAction::drop);
+  rule.flow = 0;
+  rule.sequences = {1'000'000};
+  rule.transmission = Range{1, 1};
+  arm({rule});
+  programs().disarm();
+  ASSERT_TRUE(programs().arm(monotonic_ns(), false));
+  const std::uint64_t looked_up = cost();
+  programs().detach();
+  const std::uint64_t bare = cost();
+  std::printf("a packet: %llu ns without programs; with them %+lld, with trace %+lld; with a rule that never fires %+lld\n",
+              static_cast<unsigned long long>(bare), static_cast<long long>(attached - bare),
+              static_cast<long long>(traced - bare), static_cast<long long>(looked_up - bare));
 }
 
 } // namespace
