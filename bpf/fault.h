@@ -200,10 +200,7 @@ struct fault_stash {
   __u32 length;
   __u32 mark;
   __u16 flow;
-  __u8 from;
-  __u8 to;
-  __u8 kind;
-  __u8 padding[3];
+  __u16 place; /* of its counters */
 };
 
 struct fault_firing {
@@ -255,7 +252,7 @@ FAULT_ASSERT(sizeof(struct fault_stream_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_transmission_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_effect_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_port) == 72, "shared with the BPF side");
-FAULT_ASSERT(sizeof(struct fault_stash) == 20, "shared with the BPF side");
+FAULT_ASSERT(sizeof(struct fault_stash) == 16, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_firing) == 32, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_record) == 32, "the bytes behind it are aligned");
 

@@ -1,5 +1,6 @@
-/* What a packet is: between which hosts, of which class. One bounded walk over its headers, since
- * every packet of the lab pays for it three times. */
+/* What a packet is: between which hosts, of which class. One bounded walk over its headers, where
+ * it comes into the fabric; the next programs find the result in skb->tc_index, which a bridge, a
+ * queue, a clone and the way into another namespace all keep (and which only a tc program sets). */
 #pragma once
 
 #include "fault_maps.h"
@@ -87,8 +88,9 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   __u8 protocol;
   bool fragment = false;
 
+  __u32 from, to;
+
   seen->cut = 1;
-  seen->from = seen->to = FAULT_NO_HOST;
   if (data + ETH_BYTES + VLAN_BYTES > end) return false;
   type = *(const __u16*)(data + 12);
   seen->network = ETH_BYTES;
@@ -100,8 +102,8 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   if (type == bpf_htons(ETH_IPV4)) {
     __u32 header;
     if (ip + IPV4_BYTES > end) return false;
-    seen->from = host_of(*(const __u32*)(ip + 12));
-    seen->to = host_of(*(const __u32*)(ip + 16));
+    from = *(const __u32*)(ip + 12);
+    to = *(const __u32*)(ip + 16);
     protocol = ip[9];
     fragment = *(const __u16*)(ip + 6) & bpf_htons(0x3fff);
     header = (ip[0] & 15U) * 4;
@@ -111,8 +113,8 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   } else if (type == bpf_htons(ETH_IPV6)) {
     const __u32* words = (const __u32*)(ip + 8);
     if (ip + IPV6_BYTES > end) return false;
-    seen->from = host_of(words[0] ^ words[1] ^ words[2] ^ words[3]);
-    seen->to = host_of(words[4] ^ words[5] ^ words[6] ^ words[7]);
+    from = words[0] ^ words[1] ^ words[2] ^ words[3];
+    to = words[4] ^ words[5] ^ words[6] ^ words[7];
     protocol = ip[6];
     seen->v6 = 1;
     seen->network_bytes = load16(ip + 4);
@@ -121,6 +123,8 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
     seen->cut = 0;
     return false;
   }
+  seen->from = host_of(from);
+  seen->to = host_of(to);
   seen->class = FAULT_OTHER;
   seen->kinds = 1U << FAULT_OTHER;
   seen->opcode = 0;
@@ -163,8 +167,34 @@ static __always_inline bool look(struct __sk_buff* skb, struct seen* seen)
   return ours;
 }
 
-static __always_inline void count(__u32 point, const struct seen* seen)
+/* Where the packet's counters are; 14 bits. */
+static __always_inline __u32 place_of(const struct seen* seen)
 {
-  __u32 at = (seen->from & 31) << 9 | (seen->to & 31) << 4 | (seen->class & 15);
-  __sync_fetch_and_add(&counters[point * (FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES) + at], 1);
+  return (seen->from & 31) << 9 | (seen->to & 31) << 4 | (seen->class & 15);
+}
+
+static __always_inline __u32 to_of_place(__u32 place)
+{
+  return place >> 4 & 31;
+}
+
+/* The place that `entered` left with the packet, or what a walk finds now; NO_PLACE: not ours. */
+enum { NO_PLACE = 0xffff };
+static __always_inline __u32 known_place(struct __sk_buff* skb)
+{
+  __u32 noted = skb->tc_index;
+  struct seen seen;
+  if (__builtin_expect(noted != 0, 1)) return noted - 1;
+  return look(skb, &seen) ? place_of(&seen) : NO_PLACE;
+}
+
+static __always_inline void note_place(struct __sk_buff* skb, __u32 place)
+{
+  skb->tc_index = place + 1;
+}
+
+static __always_inline void count(__u32 point, __u32 place)
+{
+  __u32 at = point * (FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES) + (place & 0x3fff);
+  __sync_fetch_and_add(&counters[at], 1);
 }
