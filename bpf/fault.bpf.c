@@ -34,14 +34,14 @@ int entered(struct __sk_buff* skb)
   __u32 place;
   if (!look(skb, &seen)) {
     skb->tc_index = 0;
-    return PASS;
+    return NEXT;
   }
   place = place_of(&seen);
   note_place(skb, place);
   count(FAULT_SENT, place);
   if (seen.class == FAULT_TCP_SYN) learn_stream(skb, &seen);
   if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen.from);
-  return PASS;
+  return NEXT;
 }
 
 /* Rules of the port; a function of its own, since most packets of most labs don't need it. */
@@ -69,9 +69,9 @@ int port_out(struct __sk_buff* skb)
 {
   __u32 place = known_place(skb);
   struct fault_port* port;
-  if (place == NO_PLACE) return PASS;
+  if (place == NO_PLACE) return NEXT;
   port = &ports[to_of_place(place)];
-  if (port->ifindex != skb->ifindex) return PASS; /* flooded: it isn't for the host behind */
+  if (port->ifindex != skb->ifindex) return NEXT; /* flooded: it isn't for the host behind */
   if (skb->mark & FAULT_MARK_ACTED) {
     __u32 mark = skb->mark;
     if (mark & FAULT_MARK_HELD)
@@ -82,6 +82,7 @@ int port_out(struct __sk_buff* skb)
     place = skb->tc_index - 1; /* a stashed packet may have taken its place */
   }
   count(FAULT_PASSED, place);
+  skb->tc_classid = place + 1; /* from where the kernel copies it to tc_index, after PASS */
   return PASS;
 }
 

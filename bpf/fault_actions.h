@@ -4,7 +4,10 @@
 #include "fault_bytes.h"
 #include "fault_trace.h"
 
-enum { PASS = TC_ACT_UNSPEC }; /* later filters and the port's queue go on with it */
+enum {
+  NEXT = TC_ACT_UNSPEC, /* filters that follow here have their say, too */
+  PASS = TC_ACT_OK,     /* none follows: saves the kernel looking for one */
+};
 
 enum { DELIVERY_TIME = 1 }; /* BPF_SKB_TSTAMP_DELIVERY_MONO */
 

@@ -86,7 +86,6 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   const __u8 *ip, *transport;
   __u16 type;
   __u8 protocol;
-  bool fragment = false;
 
   __u32 from, to;
 
@@ -105,7 +104,8 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
     from = *(const __u32*)(ip + 12);
     to = *(const __u32*)(ip + 16);
     protocol = ip[9];
-    fragment = *(const __u16*)(ip + 6) & bpf_htons(0x3fff);
+    if (*(const __u16*)(ip + 6) & bpf_htons(0x3fff)) protocol = 0; /* a fragment */
+    barrier_var(protocol); /* or clang reads it behind the branches, by a pointer on the stack */
     header = (ip[0] & 15U) * 4;
     seen->v6 = 0;
     seen->network_bytes = load16(ip + 2) - header;
@@ -116,6 +116,7 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
     from = words[0] ^ words[1] ^ words[2] ^ words[3];
     to = words[4] ^ words[5] ^ words[6] ^ words[7];
     protocol = ip[6];
+    barrier_var(protocol);
     seen->v6 = 1;
     seen->network_bytes = load16(ip + 4);
     seen->transport = seen->network + IPV6_BYTES;
@@ -135,8 +136,7 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   }
   transport = data + seen->transport;
   if (transport + TRANSPORT_BYTES > end) return true;
-  if (fragment) {
-  } else if (protocol == IP_UDP) {
+  if (protocol == IP_UDP) {
     if (*(const __u16*)(transport + 2) == bpf_htons(ROCE_PORT)) {
       __u32 kind;
       seen->opcode = transport[UDP_BYTES];
