@@ -79,21 +79,34 @@ protected:
   void SetUp() override
   {
     if (::geteuid() != 0) GTEST_SKIP() << "namespaces and eBPF programs need root";
-    net::FabricSpec spec;
-    spec.mtu = 4200;
-    spec.hosts = {{"client", "", "eth0", "p0", "", "02:00:00:00:00:01", "10.0.0.1", 24},
-                  {"server", "", "eth0", "p1", "", "02:00:00:00:00:02", "10.0.0.2", 24}};
-    auto fabric = net::Fabric::build(spec);
-    if (!fabric && fabric.error().number == EOPNOTSUPP) GTEST_SKIP() << fabric.error().message();
-    ASSERT_TRUE(fabric) << fabric.error().message();
-    fabric_.emplace(std::move(*fabric));
-
+    build({});
+    if (IsSkipped() || HasFatalFailure()) return;
     Options options;
     options.trace_bytes = 16 << 20;
     options.tcx = GetParam();
     auto loaded = Programs::load(options);
     ASSERT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
     programs_.emplace(std::move(*loaded));
+    attach();
+  }
+
+  void build(const std::vector<net::ShaperSpec>& shapers)
+  {
+    net::FabricSpec spec;
+    spec.mtu = 4200;
+    spec.hosts = {{"client", "", "eth0", "p0", "", "02:00:00:00:00:01", "10.0.0.1", 24},
+                  {"server", "", "eth0", "p1", "", "02:00:00:00:00:02", "10.0.0.2", 24}};
+    spec.shapers = shapers;
+    fabric_.reset();
+    auto fabric = net::Fabric::build(spec);
+    if (!fabric && (fabric.error().number == EOPNOTSUPP || fabric.error().number == ENOENT))
+      GTEST_SKIP() << fabric.error().message();
+    ASSERT_TRUE(fabric) << fabric.error().message();
+    fabric_.emplace(std::move(*fabric));
+  }
+
+  void attach()
+  {
     const auto attached = programs().attach(
         fabric_->fabric_path(), {port("client", "10.0.0.1"), port("server", "10.0.0.2")});
     ASSERT_TRUE(attached) << attached.error().message() << "\n" << attached.error().hint;
@@ -111,6 +124,7 @@ protected:
   }
 
   Programs& programs() { return *programs_; }
+  net::Fabric& fabric() { return *fabric_; }
 
   Fd socket_in(const std::string& host, int family, int type, int protocol)
   {
@@ -439,6 +453,46 @@ TEST_P(FaultFabric, TcpIsReordered)
   const auto books = closed_books();
   EXPECT_GT(books.rules[0].fired, 3U);
   EXPECT_EQ(books.rules[0].failed, 0U);
+}
+
+TEST_P(FaultFabric, SumsCloseAroundNetemOnBothSides)
+{
+  programs().detach();
+  Netem lossy;
+  lossy.loss_ppm = 100'000;
+  lossy.limit_packets = 10'000;
+  Netem doubling;
+  doubling.duplicate_ppm = 100'000;
+  doubling.loss_ppm = 50'000;
+  doubling.limit_packets = 10'000;
+  Netem plain;
+  plain.limit_packets = 10'000;
+  build({{"client", true, "ifb0", plain, lossy}, {"server", false, "p1", plain, doubling}});
+  if (IsSkipped() || HasFatalFailure()) return;
+  attach();
+  if (HasFatalFailure()) return;
+  ASSERT_TRUE(fabric().apply(true, 7));
+  Rule rule = acting(FaultAction::drop);
+  rule.every = 10;
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 1000; ++psn) {
+    transmit(send(psn, 64));
+    if (psn % 100 == 99) received(50);
+  }
+  received(50);
+  const auto netem = fabric().impairment_stats();
+  ASSERT_TRUE(netem);
+  ASSERT_EQ(netem->size(), 2U);
+  const std::vector<NetemCounts> counts{
+      {0, true, netem->at(0).dropped + netem->at(0).overflowed, netem->at(0).duplicated, 0},
+      {1, false, netem->at(1).dropped + netem->at(1).overflowed, netem->at(1).duplicated, 0}};
+  const auto books = programs().ledger();
+  ASSERT_TRUE(books);
+  EXPECT_THAT(check_sums(*books, counts), testing::IsEmpty());
+  const PacketCounts& data = books->at(0, 1, PacketKind::data);
+  EXPECT_EQ(data.sent, 1000U) << "once each, though the ifb lets them in again";
+  EXPECT_LT(data.passed, 900U);
+  EXPECT_EQ(books->rules[0].fired, (1000 - counts[0].lost) / 10);
 }
 
 /// A measurement rather than a test: on the virtual clock a nanosecond is an instruction.

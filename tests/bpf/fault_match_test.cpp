@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include <sys/wait.h>
+
 namespace rdmalab::fault::test {
 namespace {
 
@@ -429,6 +431,31 @@ TEST_F(FaultMatch, SumsCloseOverAllThreePoints)
   EXPECT_EQ(check_sums(books), std::vector<std::string>{}) << text_of_failures(check_sums(books));
   run(Program::arrived, send(0));
   EXPECT_EQ(check_sums(ledger()).size(), 1U);
+}
+
+TEST_F(FaultMatch, WhatTheKernelRefusesIsASetupErrorInItsWords)
+{
+  // Without privilege the kernel refuses maps and programs; a child, since it can't be taken back.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    if (::setuid(65534) != 0) ::_exit(2);
+    const auto loaded = Programs::load();
+    const bool right =
+        !loaded && loaded.error().exit == Exit::setup && !loaded.error().hint.empty();
+    ::_exit(right ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+}
+
+TEST_F(FaultMatch, WholeFramesCanBeTraced)
+{
+  Options options;
+  options.snap = 9216;
+  options.trace_bytes = 1 << 20;
+  const auto loaded = Programs::load(options);
+  EXPECT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
 }
 
 TEST_F(FaultMatch, PrintsWhatThePacketsCost)
