@@ -115,6 +115,7 @@ Status Programs::set_hosts(const std::vector<Port>& ports)
     return system_error(E2BIG, fmt::format("attach fault programs to {} hosts", ports.size()),
                         Exit::setup, fmt::format("at most {} are possible", +FAULT_HOSTS));
   std::vector<std::vector<wire::IpAddress>> addresses;
+  addresses.reserve(ports.size());
   for (const Port& port : ports) addresses.push_back(port.addresses);
   TRY_ASSIGN(const AddressTable table, make_address_table(addresses));
   auto& globals = *state_->skeleton->bss;
@@ -147,7 +148,7 @@ Status Programs::attach(const std::string& fabric_path, const std::vector<Port>&
   TRY(set_hosts(ports));
   TRY_ASSIGN(state_->fabric, open_namespace(fabric_path));
   for (const Port& port : ports) {
-    const Status attached = state_->attach(port);
+    Status attached = state_->attach(port);
     if (attached) continue;
     detach();
     return attached;

@@ -19,7 +19,7 @@ namespace rdmalab::fault {
 
 struct Programs::State {
   struct Destroy {
-    void operator()(fault_bpf* skeleton) const { fault_bpf__destroy(skeleton); }
+    void operator()(fault_bpf* which) const { fault_bpf__destroy(which); }
   };
 
   Options options;
