@@ -27,21 +27,33 @@ static __always_inline void learn_stream(struct __sk_buff* skb, const struct see
   }
 }
 
-SEC("tc")
-int entered(struct __sk_buff* skb)
+static __always_inline int enter(struct __sk_buff* skb, const struct seen* seen, bool ours)
 {
-  struct seen seen;
-  __u32 place;
-  if (!look(skb, &seen)) {
+  __u32 place = place_of(seen);
+  if (!ours) {
     skb->tc_index = 0;
     return NEXT;
   }
-  place = place_of(&seen);
   note_place(skb, place);
   count(FAULT_SENT, place);
-  if (seen.class == FAULT_TCP_SYN) learn_stream(skb, &seen);
-  if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen.from);
-  return NEXT;
+  if (seen->class == FAULT_TCP_SYN) learn_stream(skb, seen);
+  if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen->from);
+  return entered_verdict;
+}
+
+static __noinline int enter_cut(struct __sk_buff* skb)
+{
+  struct seen seen = {};
+  bool ours = pull_and_walk(skb, &seen);
+  return enter(skb, &seen, ours);
+}
+
+SEC("tc")
+int entered(struct __sk_buff* skb)
+{
+  struct seen seen = {};
+  bool ours = walk(skb, &seen);
+  return __builtin_expect(seen.cut, 0) ? enter_cut(skb) : enter(skb, &seen, ours);
 }
 
 /* Rules of the port; a function of its own, since most packets of most labs don't need it. */
@@ -82,7 +94,7 @@ int port_out(struct __sk_buff* skb)
     place = skb->tc_index - 1; /* a stashed packet may have taken its place */
   }
   count(FAULT_PASSED, place);
-  skb->tc_classid = place + 1; /* from where the kernel copies it to tc_index, after PASS */
+  note_place(skb, place);
   return PASS;
 }
 

@@ -28,6 +28,7 @@ const volatile __u64 firing_slots = 65536;
 __u64 start_ns = 0;
 __u32 hold_ifindex = 0; /* the device that holds delayed packets, 0: none */
 __u32 tracing = 0;
+__s32 entered_verdict = TC_ACT_UNSPEC; /* TC_ACT_OK where no filter follows at ingress */
 __u32 address_factor = 1;
 struct fault_address addresses[FAULT_ADDRESSES] = {};
 struct fault_port ports[FAULT_HOSTS] = {};

@@ -156,15 +156,19 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   return true;
 }
 
+/* The way of a packet whose headers go on in its fragments. What is cut afterwards is short on the
+ * wire, too: its class is "other". */
+static __always_inline bool pull_and_walk(struct __sk_buff* skb, struct seen* seen)
+{
+  __u32 wanted = ETH_BYTES + VLAN_BYTES + 60 + TRANSPORT_BYTES + 4;
+  bpf_skb_pull_data(skb, skb->len < wanted ? skb->len : wanted);
+  return walk(skb, seen);
+}
+
 static __always_inline bool look(struct __sk_buff* skb, struct seen* seen)
 {
   bool ours = walk(skb, seen);
-  if (__builtin_expect(seen->cut, 0)) {
-    __u32 wanted = ETH_BYTES + VLAN_BYTES + 60 + TRANSPORT_BYTES + 4;
-    bpf_skb_pull_data(skb, skb->len < wanted ? skb->len : wanted);
-    ours = walk(skb, seen); /* what is cut now is short on the wire, too: its class is "other" */
-  }
-  return ours;
+  return seen->cut ? pull_and_walk(skb, seen) : ours;
 }
 
 /* Where the packet's counters are; 14 bits. */
@@ -180,17 +184,25 @@ static __always_inline __u32 to_of_place(__u32 place)
 
 /* The place that `entered` left with the packet, or what a walk finds now; NO_PLACE: not ours. */
 enum { NO_PLACE = 0xffff };
-static __always_inline __u32 known_place(struct __sk_buff* skb)
+
+/* A function of its own, so that others have fewer registers to save. */
+static __noinline __u32 found_place(struct __sk_buff* skb)
 {
-  __u32 noted = skb->tc_index;
   struct seen seen;
-  if (__builtin_expect(noted != 0, 1)) return noted - 1;
   return look(skb, &seen) ? place_of(&seen) : NO_PLACE;
 }
 
+static __always_inline __u32 known_place(struct __sk_buff* skb)
+{
+  __u32 noted = skb->tc_index;
+  return __builtin_expect(noted != 0, 1) ? noted - 1 : found_place(skb);
+}
+
+/* A verdict of PASS makes the kernel copy tc_classid to tc_index. */
 static __always_inline void note_place(struct __sk_buff* skb, __u32 place)
 {
   skb->tc_index = place + 1;
+  skb->tc_classid = place + 1;
 }
 
 static __always_inline void count(__u32 point, __u32 place)

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/pkt_cls.h>
 #include <spdlog/fmt/fmt.h>
 
 namespace rdmalab::fault {
@@ -121,6 +122,8 @@ Status Programs::set_hosts(const std::vector<Port>& ports)
   auto& globals = *state_->skeleton->bss;
   copy_table(globals.addresses, table.slots);
   state_->skeleton->data->address_factor = table.factor;
+  state_->skeleton->data->entered_verdict =
+      std::ranges::any_of(ports, &Port::filters_follow) ? TC_ACT_UNSPEC : TC_ACT_OK;
   for (std::size_t i = 0; i < ports.size(); ++i) globals.ports[i].ifindex = ports[i].ifindex;
   state_->ports = ports;
   return {};

@@ -31,6 +31,9 @@ struct Port {
   std::string netns_path;           ///< of the host's namespace
   std::uint32_t device_ifindex = 0; ///< of its device there
   std::vector<wire::IpAddress> addresses;
+  /// Whether the port's ingress has filters that must see the packet after us, as the redirection to
+  /// an ifb. If no port has, the kernel need not look for them.
+  bool filters_follow = true;
 };
 
 enum class Program : std::uint8_t { entered, port_out, arrived, release_held };

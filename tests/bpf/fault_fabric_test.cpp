@@ -84,6 +84,7 @@ protected:
     Options options;
     options.trace_bytes = 16 << 20;
     options.tcx = GetParam();
+    filters_follow_ = !GetParam(); // both ways are tried
     auto loaded = Programs::load(options);
     ASSERT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
     programs_.emplace(std::move(*loaded));
@@ -120,7 +121,8 @@ protected:
             fabric_->port_index(host),
             fabric_->netns_path(host),
             fabric_->device_index(host),
-            {*wire::parse_ip(ip)}};
+            {*wire::parse_ip(ip)},
+            filters_follow_};
   }
 
   Programs& programs() { return *programs_; }
@@ -256,6 +258,8 @@ protected:
     writer.join();
     return got == sent ? got.size() : 0;
   }
+
+  bool filters_follow_ = true;
 
 private:
   std::optional<net::Fabric> fabric_;
@@ -467,6 +471,7 @@ TEST_P(FaultFabric, SumsCloseAroundNetemOnBothSides)
   doubling.limit_packets = 10'000;
   Netem plain;
   plain.limit_packets = 10'000;
+  filters_follow_ = true;
   build({{"client", true, "ifb0", plain, lossy}, {"server", false, "p1", plain, doubling}});
   if (IsSkipped() || HasFatalFailure()) return;
   attach();
