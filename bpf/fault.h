@@ -14,6 +14,7 @@ enum {
   FAULT_PATTERN = 8,       /* bytes that a corruption can change */
   FAULT_ADDRESSES = 256,   /* slots of the address table */
   FAULT_PORT_BYTES = 9216, /* the longest frame that can be held back to reorder it */
+  FAULT_SNAP_STEP = 64,    /* what is kept of a frame is a multiple of it */
   FAULT_ZERO_POWERS = 14,  /* a CRC moves on over up to 2^14 - 1 zero bytes */
   FAULT_ANY = 0xff,        /* any host */
   FAULT_NO_FLOW = 0xffff,  /* of a packet: unknown; of a rule: any */

@@ -21,8 +21,7 @@ const volatile __u8 opcode_headers[256] = {};
 const volatile __u32 crc_table[256] = {};
 /* Column i of matrix k: what bit i of a CRC register becomes behind 2^k zero bytes. */
 const volatile __u32 crc_zeros[FAULT_ZERO_POWERS][32] = {};
-const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of 32 */
-const volatile __u64 trace_slots = 1;
+const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of FAULT_SNAP_STEP */
 const volatile __u64 firing_slots = 65536;
 
 __u64 start_ns = 0;

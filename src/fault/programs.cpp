@@ -20,8 +20,7 @@ namespace rdmalab::fault {
 
 namespace {
 
-/// What one read of the snap loop takes.
-constexpr std::uint32_t snap_step = 32;
+constexpr std::uint32_t snap_step = FAULT_SNAP_STEP;
 /// Records have 24 bits in a packet's mark.
 constexpr std::uint64_t most_records = FAULT_MARK_TRACE - 1;
 
@@ -43,10 +42,19 @@ template <typename To, typename From> void copy_table(To& to, const From& from)
   std::memcpy(&to, &from, sizeof(to));
 }
 
+} // namespace
+
+std::uint64_t trace_records(const Options& options)
+{
+  return std::min(options.trace_bytes / (sizeof(fault_record) + options.snap), most_records);
+}
+
+namespace {
+
 Status set_sizes(fault_bpf& skeleton, const Options& options)
 {
   const std::uint32_t record = sizeof(fault_record) + options.snap;
-  const std::uint64_t records = std::min(options.trace_bytes / record, most_records);
+  const std::uint64_t records = trace_records(options);
   auto& maps = skeleton.maps;
   if (bpf_map__set_value_size(maps.trace, record) != 0 ||
       bpf_map__set_max_entries(
@@ -56,7 +64,6 @@ Status set_sizes(fault_bpf& skeleton, const Options& options)
     return system_error("size the maps of the fault programs");
   auto& constants = *skeleton.rodata;
   constants.snap = options.snap;
-  constants.trace_slots = records;
   constants.firing_slots = options.firings;
   copy_table(constants.opcode_kinds, opcode_kinds());
   copy_table(constants.opcode_headers, opcode_headers());
