@@ -27,63 +27,84 @@ static __always_inline void learn_stream(struct __sk_buff* skb, const struct see
   }
 }
 
+static __always_inline int enter(struct __sk_buff* skb, const struct seen* seen, bool ours)
+{
+  __u32 place = place_of(seen);
+  if (!ours) {
+    skb->tc_index = 0;
+    return NEXT;
+  }
+  note_place(skb, place);
+  count(FAULT_SENT, place);
+  if (seen->class == FAULT_TCP_SYN) learn_stream(skb, seen);
+  if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen->from);
+  return entered_verdict;
+}
+
+static __noinline int enter_cut(struct __sk_buff* skb)
+{
+  struct seen seen = {};
+  bool ours = pull_and_walk(skb, &seen);
+  return enter(skb, &seen, ours);
+}
+
 SEC("tc")
 int entered(struct __sk_buff* skb)
 {
-  struct seen seen;
-  if (!look(skb, &seen)) return PASS;
-  count(FAULT_SENT, &seen);
-  if (seen.class == FAULT_TCP_SYN) learn_stream(skb, &seen);
-  if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen.from);
-  return PASS;
+  struct seen seen = {};
+  bool ours = walk(skb, &seen);
+  return __builtin_expect(seen.cut, 0) ? enter_cut(skb) : enter(skb, &seen, ours);
 }
 
 /* Rules of the port; a function of its own, since most packets of most labs don't need it. */
-static __noinline int with_rules(struct __sk_buff* skb, struct seen* seen)
+static __noinline int with_rules(struct __sk_buff* skb, struct fault_port* port)
 {
   struct packet packet = {};
-  struct fault_port* port = &ports[seen->to & 31];
+  struct seen seen = {};
   struct search search = {.packet = &packet, .port = port};
-  struct passing passing = {.from = seen->from, .to = seen->to, .due = FAULT_RULES};
+  struct passing passing = {.due = FAULT_RULES};
   int verdict = PASS;
-  study(skb, seen, port->needs, &packet);
+  if (!look(skb, &seen)) return PASS;
+  note_place(skb, place_of(&seen));
+  study(skb, &seen, port->needs, &packet);
   bpf_loop(port->rule_count, try_rule, &search, 0);
-  if (packet.fired < FAULT_RULES) verdict = act(skb, seen, &packet);
+  if (packet.fired < FAULT_RULES) verdict = act(skb, &seen, &packet);
   if (verdict != PASS || !stashed) return verdict;
+  passing.hosts = place_of(&seen) >> 4;
   passing.flow = packet.flow;
   bpf_loop(FAULT_RULES, pass_stash, &passing, 0);
-  return passing.due < FAULT_RULES ? release(skb, seen, passing.due) : PASS;
+  return passing.due < FAULT_RULES ? release(skb, passing.due) : PASS;
 }
 
 SEC("tc")
 int port_out(struct __sk_buff* skb)
 {
-  struct seen seen;
+  __u32 place = known_place(skb);
   struct fault_port* port;
-  int verdict = PASS;
-  if (!look(skb, &seen)) return PASS;
-  port = &ports[seen.to & 31];
-  if (port->ifindex != skb->ifindex) return PASS; /* flooded: it isn't for the host behind */
+  if (place == NO_PLACE) return NEXT;
+  port = &ports[to_of_place(place)];
+  if (port->ifindex != skb->ifindex) return NEXT; /* flooded: it isn't for the host behind */
   if (skb->mark & FAULT_MARK_ACTED) {
     __u32 mark = skb->mark;
     if (mark & FAULT_MARK_HELD)
-      note_effect(mark >> FAULT_MARK_RULE_SHIFT & (FAULT_RULES - 1), FAULT_RELEASED, seen.from,
-                  seen.to, seen.class);
+      note_effect(mark >> FAULT_MARK_RULE_SHIFT & (FAULT_RULES - 1), FAULT_RELEASED, place);
   } else if (port->rule_count) {
-    verdict = with_rules(skb, &seen);
+    int verdict = with_rules(skb, port);
+    if (verdict != PASS) return verdict;
+    place = skb->tc_index - 1; /* a stashed packet may have taken its place */
   }
-  if (verdict == PASS) count(FAULT_PASSED, &seen);
-  return verdict;
+  count(FAULT_PASSED, place);
+  note_place(skb, place);
+  return PASS;
 }
 
 SEC("tc")
 int arrived(struct __sk_buff* skb)
 {
-  struct seen seen;
-  if (skb->pkt_type == PACKET_OTHERHOST) return PASS; /* flooded */
-  if (!look(skb, &seen)) return PASS;
-  count(FAULT_ARRIVED, &seen);
-  if (tracing) trace_packet(skb, FAULT_ARRIVED, seen.to);
+  __u32 place = known_place(skb);
+  if (place == NO_PLACE || skb->pkt_type == PACKET_OTHERHOST) return PASS; /* or flooded */
+  count(FAULT_ARRIVED, place);
+  if (tracing) trace_packet(skb, FAULT_ARRIVED, to_of_place(place));
   return PASS;
 }
 
@@ -91,7 +112,7 @@ int arrived(struct __sk_buff* skb)
 SEC("tc")
 int release_held(struct __sk_buff* skb)
 {
-  struct seen seen;
-  if (!(skb->mark & FAULT_MARK_HELD) || !look(skb, &seen)) return TC_ACT_SHOT;
-  return bpf_redirect(ports[seen.to & 31].ifindex, 0);
+  __u32 place = known_place(skb);
+  if (!(skb->mark & FAULT_MARK_HELD) || place == NO_PLACE) return TC_ACT_SHOT;
+  return bpf_redirect(ports[to_of_place(place)].ifindex, 0);
 }

@@ -14,6 +14,7 @@ enum {
   FAULT_PATTERN = 8,       /* bytes that a corruption can change */
   FAULT_ADDRESSES = 256,   /* slots of the address table */
   FAULT_PORT_BYTES = 9216, /* the longest frame that can be held back to reorder it */
+  FAULT_SNAP_STEP = 64,    /* what is kept of a frame is a multiple of it */
   FAULT_ZERO_POWERS = 14,  /* a CRC moves on over up to 2^14 - 1 zero bytes */
   FAULT_ANY = 0xff,        /* any host */
   FAULT_NO_FLOW = 0xffff,  /* of a packet: unknown; of a rule: any */
@@ -200,10 +201,7 @@ struct fault_stash {
   __u32 length;
   __u32 mark;
   __u16 flow;
-  __u8 from;
-  __u8 to;
-  __u8 kind;
-  __u8 padding[3];
+  __u16 place; /* of its counters */
 };
 
 struct fault_firing {
@@ -255,7 +253,7 @@ FAULT_ASSERT(sizeof(struct fault_stream_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_transmission_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_effect_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_port) == 72, "shared with the BPF side");
-FAULT_ASSERT(sizeof(struct fault_stash) == 20, "shared with the BPF side");
+FAULT_ASSERT(sizeof(struct fault_stash) == 16, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_firing) == 32, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_record) == 32, "the bytes behind it are aligned");
 

@@ -4,19 +4,22 @@
 #include "fault_bytes.h"
 #include "fault_trace.h"
 
-enum { PASS = TC_ACT_UNSPEC }; /* later filters and the port's queue go on with it */
+enum {
+  NEXT = TC_ACT_UNSPEC, /* filters that follow here have their say, too */
+  PASS = TC_ACT_OK,     /* none follows: saves the kernel looking for one */
+};
 
 enum { DELIVERY_TIME = 1 }; /* BPF_SKB_TSTAMP_DELIVERY_MONO */
 
-static __always_inline void note_effect(__u32 rule, __u32 effect, __u32 from, __u32 to, __u32 class)
+static __always_inline void note_effect(__u32 rule, __u32 effect, __u32 place)
 {
   struct fault_effect_key key = {};
   __u64 one = 1, *known;
   key.rule = rule;
   key.effect = effect;
-  key.from = from;
-  key.to = to;
-  key.kind = class;
+  key.from = place >> 9 & 31;
+  key.to = to_of_place(place);
+  key.kind = place & 15;
   known = bpf_map_lookup_elem(&effects, &key);
   if (known)
     __sync_fetch_and_add(known, 1);
@@ -59,9 +62,7 @@ static __always_inline long stash(struct __sk_buff* skb, const struct seen* seen
   held->length = length;
   held->mark = (skb->mark & FAULT_MARK_TRACE) | FAULT_MARK_ACTED;
   held->flow = packet->flow;
-  held->from = seen->from;
-  held->to = seen->to;
-  held->kind = seen->class;
+  held->place = place_of(seen);
   __sync_fetch_and_or(&stashed, 1ULL << at);
   return 0;
 }
@@ -70,18 +71,17 @@ static __always_inline long stash(struct __sk_buff* skb, const struct seen* seen
 __noinline int act(struct __sk_buff* skb, const struct seen* seen, const struct packet* packet)
 {
   const struct fault_rule* rule;
-  __u32 at, from, to, mark = skb->mark;
+  __u32 at, place, mark = skb->mark;
   long failed = 0;
   if (!seen || !packet) return PASS;
   at = packet->fired & (FAULT_RULES - 1);
-  from = seen->from;
-  to = seen->to;
+  place = place_of(seen);
   rule = &rules[at];
 
   note_firing(skb, seen, packet);
   switch (rule->action) {
   case FAULT_DROP:
-    note_effect(at, FAULT_DROPPED, from, to, seen->class);
+    note_effect(at, FAULT_DROPPED, place);
     trace_action(mark, at, FAULT_DROP);
     return TC_ACT_SHOT;
   case FAULT_DELAY:
@@ -90,18 +90,18 @@ __noinline int act(struct __sk_buff* skb, const struct seen* seen, const struct 
     if (failed) break;
     skb->mark = (mark & FAULT_MARK_TRACE) | FAULT_MARK_ACTED | FAULT_MARK_HELD |
                 at << FAULT_MARK_RULE_SHIFT;
-    note_effect(at, FAULT_HELD, from, to, seen->class);
+    note_effect(at, FAULT_HELD, place);
     trace_action(mark, at, FAULT_DELAY);
     return bpf_redirect(hold_ifindex, 0);
   case FAULT_DUPLICATE:
     skb->mark = (mark & FAULT_MARK_TRACE) | FAULT_MARK_ACTED;
     failed = bpf_clone_redirect(skb, skb->ifindex, 0);
-    if (!failed) note_effect(at, FAULT_DUPLICATED, from, to, seen->class);
+    if (!failed) note_effect(at, FAULT_DUPLICATED, place);
     break;
   case FAULT_REORDER:
     failed = stash(skb, seen, packet, rule);
     if (failed) break;
-    note_effect(at, FAULT_HELD, from, to, seen->class);
+    note_effect(at, FAULT_HELD, place);
     trace_action(mark, at, FAULT_REORDER);
     return TC_ACT_SHOT;
   case FAULT_CORRUPT:
@@ -123,13 +123,13 @@ __noinline int act(struct __sk_buff* skb, const struct seen* seen, const struct 
 }
 
 /* The packet that just passed was the last that a stashed one waited for: a clone of it goes out,
- * and it becomes the stashed one. */
-__noinline int release(struct __sk_buff* skb, struct seen* seen, __u32 at)
+ * and it becomes the stashed one. Returns TC_ACT_SHOT if that failed half way. */
+__noinline int release(struct __sk_buff* skb, __u32 at)
 {
   struct fault_stash* held = &stashes[at & (FAULT_RULES - 1)];
   __u32 length = held->length, slot = at;
   struct stash_bytes* from = bpf_map_lookup_elem(&stash_contents, &slot);
-  if (!seen || !from || length < 1 || length > FAULT_PORT_BYTES) return PASS;
+  if (!from || length < 1 || length > FAULT_PORT_BYTES) return PASS;
   skb->mark |= FAULT_MARK_ACTED;
   if (bpf_clone_redirect(skb, skb->ifindex, 0)) {
     __sync_fetch_and_add(&states[at & (FAULT_RULES - 1)].failed, 1);
@@ -142,16 +142,13 @@ __noinline int release(struct __sk_buff* skb, struct seen* seen, __u32 at)
     return TC_ACT_SHOT;
   }
   skb->mark = held->mark;
-  seen->from = held->from;
-  seen->to = held->to;
-  seen->class = held->kind;
-  note_effect(at, FAULT_RELEASED, held->from, held->to, held->kind);
+  note_place(skb, held->place);
+  note_effect(at, FAULT_RELEASED, held->place);
   return PASS;
 }
 
 struct passing {
-  __u32 from;
-  __u32 to;
+  __u32 hosts; /* place without the class */
   __u32 flow;
   __u32 due; /* the first rule whose stash is due, or FAULT_RULES */
 };
@@ -161,8 +158,7 @@ static long pass_stash(__u32 i, struct passing* passing)
 {
   struct fault_stash* held = &stashes[i & (FAULT_RULES - 1)];
   if (!(stashed >> (i & 63) & 1)) return 0;
-  if (held->flow != passing->flow || held->from != passing->from || held->to != passing->to)
-    return 0;
+  if (held->flow != passing->flow || held->place >> 4 != passing->hosts) return 0;
   if (held->remaining > 0) held->remaining--;
   if (held->remaining == 0 && passing->due == FAULT_RULES) passing->due = i;
   return 0;

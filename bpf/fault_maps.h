@@ -21,13 +21,13 @@ const volatile __u8 opcode_headers[256] = {};
 const volatile __u32 crc_table[256] = {};
 /* Column i of matrix k: what bit i of a CRC register becomes behind 2^k zero bytes. */
 const volatile __u32 crc_zeros[FAULT_ZERO_POWERS][32] = {};
-const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of 32 */
-const volatile __u64 trace_slots = 1;
+const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of FAULT_SNAP_STEP */
 const volatile __u64 firing_slots = 65536;
 
 __u64 start_ns = 0;
 __u32 hold_ifindex = 0; /* the device that holds delayed packets, 0: none */
 __u32 tracing = 0;
+__s32 entered_verdict = TC_ACT_UNSPEC; /* TC_ACT_OK where no filter follows at ingress */
 __u32 address_factor = 1;
 struct fault_address addresses[FAULT_ADDRESSES] = {};
 struct fault_port ports[FAULT_HOSTS] = {};

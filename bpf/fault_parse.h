@@ -1,5 +1,6 @@
-/* What a packet is: between which hosts, of which class. One bounded walk over its headers, since
- * every packet of the lab pays for it three times. */
+/* What a packet is: between which hosts, of which class. One bounded walk over its headers, where
+ * it comes into the fabric; the next programs find the result in skb->tc_index, which a bridge, a
+ * queue, a clone and the way into another namespace all keep (and which only a tc program sets). */
 #pragma once
 
 #include "fault_maps.h"
@@ -85,10 +86,10 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   const __u8 *ip, *transport;
   __u16 type;
   __u8 protocol;
-  bool fragment = false;
+
+  __u32 from, to;
 
   seen->cut = 1;
-  seen->from = seen->to = FAULT_NO_HOST;
   if (data + ETH_BYTES + VLAN_BYTES > end) return false;
   type = *(const __u16*)(data + 12);
   seen->network = ETH_BYTES;
@@ -100,10 +101,11 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   if (type == bpf_htons(ETH_IPV4)) {
     __u32 header;
     if (ip + IPV4_BYTES > end) return false;
-    seen->from = host_of(*(const __u32*)(ip + 12));
-    seen->to = host_of(*(const __u32*)(ip + 16));
+    from = *(const __u32*)(ip + 12);
+    to = *(const __u32*)(ip + 16);
     protocol = ip[9];
-    fragment = *(const __u16*)(ip + 6) & bpf_htons(0x3fff);
+    if (*(const __u16*)(ip + 6) & bpf_htons(0x3fff)) protocol = 0; /* a fragment */
+    barrier_var(protocol); /* or clang reads it behind the branches, by a pointer on the stack */
     header = (ip[0] & 15U) * 4;
     seen->v6 = 0;
     seen->network_bytes = load16(ip + 2) - header;
@@ -111,9 +113,10 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   } else if (type == bpf_htons(ETH_IPV6)) {
     const __u32* words = (const __u32*)(ip + 8);
     if (ip + IPV6_BYTES > end) return false;
-    seen->from = host_of(words[0] ^ words[1] ^ words[2] ^ words[3]);
-    seen->to = host_of(words[4] ^ words[5] ^ words[6] ^ words[7]);
+    from = words[0] ^ words[1] ^ words[2] ^ words[3];
+    to = words[4] ^ words[5] ^ words[6] ^ words[7];
     protocol = ip[6];
+    barrier_var(protocol);
     seen->v6 = 1;
     seen->network_bytes = load16(ip + 4);
     seen->transport = seen->network + IPV6_BYTES;
@@ -121,6 +124,8 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
     seen->cut = 0;
     return false;
   }
+  seen->from = host_of(from);
+  seen->to = host_of(to);
   seen->class = FAULT_OTHER;
   seen->kinds = 1U << FAULT_OTHER;
   seen->opcode = 0;
@@ -131,8 +136,7 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   }
   transport = data + seen->transport;
   if (transport + TRANSPORT_BYTES > end) return true;
-  if (fragment) {
-  } else if (protocol == IP_UDP) {
+  if (protocol == IP_UDP) {
     if (*(const __u16*)(transport + 2) == bpf_htons(ROCE_PORT)) {
       __u32 kind;
       seen->opcode = transport[UDP_BYTES];
@@ -152,19 +156,57 @@ static __always_inline bool walk(struct __sk_buff* skb, struct seen* seen)
   return true;
 }
 
+/* The way of a packet whose headers go on in its fragments. What is cut afterwards is short on the
+ * wire, too: its class is "other". */
+static __always_inline bool pull_and_walk(struct __sk_buff* skb, struct seen* seen)
+{
+  __u32 wanted = ETH_BYTES + VLAN_BYTES + 60 + TRANSPORT_BYTES + 4;
+  bpf_skb_pull_data(skb, skb->len < wanted ? skb->len : wanted);
+  return walk(skb, seen);
+}
+
 static __always_inline bool look(struct __sk_buff* skb, struct seen* seen)
 {
   bool ours = walk(skb, seen);
-  if (__builtin_expect(seen->cut, 0)) {
-    __u32 wanted = ETH_BYTES + VLAN_BYTES + 60 + TRANSPORT_BYTES + 4;
-    bpf_skb_pull_data(skb, skb->len < wanted ? skb->len : wanted);
-    ours = walk(skb, seen); /* what is cut now is short on the wire, too: its class is "other" */
-  }
-  return ours;
+  return seen->cut ? pull_and_walk(skb, seen) : ours;
 }
 
-static __always_inline void count(__u32 point, const struct seen* seen)
+/* Where the packet's counters are; 14 bits. */
+static __always_inline __u32 place_of(const struct seen* seen)
 {
-  __u32 at = (seen->from & 31) << 9 | (seen->to & 31) << 4 | (seen->class & 15);
-  __sync_fetch_and_add(&counters[point * (FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES) + at], 1);
+  return (seen->from & 31) << 9 | (seen->to & 31) << 4 | (seen->class & 15);
+}
+
+static __always_inline __u32 to_of_place(__u32 place)
+{
+  return place >> 4 & 31;
+}
+
+/* The place that `entered` left with the packet, or what a walk finds now; NO_PLACE: not ours. */
+enum { NO_PLACE = 0xffff };
+
+/* A function of its own, so that others have fewer registers to save. */
+static __noinline __u32 found_place(struct __sk_buff* skb)
+{
+  struct seen seen;
+  return look(skb, &seen) ? place_of(&seen) : NO_PLACE;
+}
+
+static __always_inline __u32 known_place(struct __sk_buff* skb)
+{
+  __u32 noted = skb->tc_index;
+  return __builtin_expect(noted != 0, 1) ? noted - 1 : found_place(skb);
+}
+
+/* A verdict of PASS makes the kernel copy tc_classid to tc_index. */
+static __always_inline void note_place(struct __sk_buff* skb, __u32 place)
+{
+  skb->tc_index = place + 1;
+  skb->tc_classid = place + 1;
+}
+
+static __always_inline void count(__u32 point, __u32 place)
+{
+  __u32 at = point * (FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES) + (place & 0x3fff);
+  __sync_fetch_and_add(&counters[at], 1);
 }

@@ -6,11 +6,10 @@
 /* Returns the record's place plus one, 0 if there is no room. */
 static __always_inline __u32 trace_packet(struct __sk_buff* skb, __u32 point, __u32 host)
 {
-  __u64 used = __sync_fetch_and_add(&trace_used, 1);
-  __u32 slot = used, keep = snap, length = skb->len;
+  __u32 slot = __sync_fetch_and_add(&trace_used, 1), keep = snap, length = skb->len;
   const __u8 *data, *end;
   struct fault_record* record;
-  if (used >= trace_slots) return 0;
+  /* Only after 2^32 packets would it begin anew. */
   record = bpf_map_lookup_elem(&trace, &slot);
   if (!record) return 0;
   record->time = bpf_ktime_get_ns();
@@ -25,13 +24,10 @@ static __always_inline __u32 trace_packet(struct __sk_buff* skb, __u32 point, __
   end = (const __u8*)(long)skb->data_end;
   if (data + keep <= end) {
     __u64* to = (__u64*)(record + 1);
-    for (__u32 i = 0; i < keep; i += 32) {
+    for (__u32 i = 0; i < keep; i += FAULT_SNAP_STEP) {
       const __u64* words = (const __u64*)(data + i);
-      to[0] = words[0];
-      to[1] = words[1];
-      to[2] = words[2];
-      to[3] = words[3];
-      to += 4;
+      for (__u32 word = 0; word < FAULT_SNAP_STEP / 8; word++) to[word] = words[word];
+      to += FAULT_SNAP_STEP / 8;
     }
     record->captured = keep;
   } else {

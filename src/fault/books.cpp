@@ -166,7 +166,7 @@ Status Programs::arm(std::uint64_t start_ns, bool trace)
   std::memset(globals.rules, 0, sizeof(globals.rules));
   std::ranges::copy(state_->compiled, globals.rules);
   const auto placed = place_rules(state_->compiled, state_->flows, state_->ports.size());
-  globals.tracing = trace && state_->skeleton->rodata->trace_slots != 0 ? 1 : 0;
+  globals.tracing = trace && trace_records(state_->options) != 0 ? 1 : 0;
   for (std::size_t i = 0; i < placed.size(); ++i) {
     const std::uint32_t ifindex = globals.ports[i].ifindex;
     globals.ports[i] = placed[i];
@@ -267,7 +267,7 @@ Result<Ledger> Programs::ledger() const
 Result<CapturedTrace> Programs::take_trace() const
 {
   const auto& skeleton = *state_->skeleton;
-  const std::uint64_t slots = skeleton.rodata->trace_slots;
+  const std::uint64_t slots = trace_records(state_->options);
   const std::uint64_t used = skeleton.bss->trace_used;
   const std::size_t record = sizeof(fault_record) + state_->options.snap;
   CapturedTrace captured;

@@ -13,14 +13,14 @@
 #include <utility>
 
 #include <fcntl.h>
+#include <linux/pkt_cls.h>
 #include <spdlog/fmt/fmt.h>
 
 namespace rdmalab::fault {
 
 namespace {
 
-/// What one read of the snap loop takes.
-constexpr std::uint32_t snap_step = 32;
+constexpr std::uint32_t snap_step = FAULT_SNAP_STEP;
 /// Records have 24 bits in a packet's mark.
 constexpr std::uint64_t most_records = FAULT_MARK_TRACE - 1;
 
@@ -42,10 +42,19 @@ template <typename To, typename From> void copy_table(To& to, const From& from)
   std::memcpy(&to, &from, sizeof(to));
 }
 
+} // namespace
+
+std::uint64_t trace_records(const Options& options)
+{
+  return std::min(options.trace_bytes / (sizeof(fault_record) + options.snap), most_records);
+}
+
+namespace {
+
 Status set_sizes(fault_bpf& skeleton, const Options& options)
 {
   const std::uint32_t record = sizeof(fault_record) + options.snap;
-  const std::uint64_t records = std::min(options.trace_bytes / record, most_records);
+  const std::uint64_t records = trace_records(options);
   auto& maps = skeleton.maps;
   if (bpf_map__set_value_size(maps.trace, record) != 0 ||
       bpf_map__set_max_entries(
@@ -55,7 +64,6 @@ Status set_sizes(fault_bpf& skeleton, const Options& options)
     return system_error("size the maps of the fault programs");
   auto& constants = *skeleton.rodata;
   constants.snap = options.snap;
-  constants.trace_slots = records;
   constants.firing_slots = options.firings;
   copy_table(constants.opcode_kinds, opcode_kinds());
   copy_table(constants.opcode_headers, opcode_headers());
@@ -115,11 +123,14 @@ Status Programs::set_hosts(const std::vector<Port>& ports)
     return system_error(E2BIG, fmt::format("attach fault programs to {} hosts", ports.size()),
                         Exit::setup, fmt::format("at most {} are possible", +FAULT_HOSTS));
   std::vector<std::vector<wire::IpAddress>> addresses;
+  addresses.reserve(ports.size());
   for (const Port& port : ports) addresses.push_back(port.addresses);
   TRY_ASSIGN(const AddressTable table, make_address_table(addresses));
   auto& globals = *state_->skeleton->bss;
   copy_table(globals.addresses, table.slots);
   state_->skeleton->data->address_factor = table.factor;
+  state_->skeleton->data->entered_verdict =
+      std::ranges::any_of(ports, &Port::filters_follow) ? TC_ACT_UNSPEC : TC_ACT_OK;
   for (std::size_t i = 0; i < ports.size(); ++i) globals.ports[i].ifindex = ports[i].ifindex;
   state_->ports = ports;
   return {};
@@ -147,7 +158,7 @@ Status Programs::attach(const std::string& fabric_path, const std::vector<Port>&
   TRY(set_hosts(ports));
   TRY_ASSIGN(state_->fabric, open_namespace(fabric_path));
   for (const Port& port : ports) {
-    const Status attached = state_->attach(port);
+    Status attached = state_->attach(port);
     if (attached) continue;
     detach();
     return attached;

@@ -18,7 +18,7 @@ namespace rdmalab::fault {
 /// What is fixed once the programs are loaded.
 struct Options {
   std::uint64_t trace_bytes = 64ULL << 20; ///< of the trace's buffer, 0: no trace
-  std::uint32_t snap = 128;             ///< bytes kept of a frame, at most 9216; rounded up to 32
+  std::uint32_t snap = 128;             ///< bytes kept of a frame, at most 9216; rounded up to 64
   std::uint32_t firings = 65536;        ///< kept one by one
   std::uint32_t transmissions = 262144; ///< packets whose transmissions can be counted
   bool tcx = true;                      ///< where the kernel has it; false: clsact, for tests
@@ -31,6 +31,9 @@ struct Port {
   std::string netns_path;           ///< of the host's namespace
   std::uint32_t device_ifindex = 0; ///< of its device there
   std::vector<wire::IpAddress> addresses;
+  /// Whether the port's ingress has filters that must see the packet after us, as the redirection
+  /// to an ifb. If no port has, the kernel need not look for them.
+  bool filters_follow = true;
 };
 
 enum class Program : std::uint8_t { entered, port_out, arrived, release_held };

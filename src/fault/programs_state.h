@@ -17,9 +17,12 @@
 
 namespace rdmalab::fault {
 
+/// How many packets a trace has room for.
+std::uint64_t trace_records(const Options& options);
+
 struct Programs::State {
   struct Destroy {
-    void operator()(fault_bpf* skeleton) const { fault_bpf__destroy(skeleton); }
+    void operator()(fault_bpf* which) const { fault_bpf__destroy(which); }
   };
 
   Options options;

@@ -1,228 +1,8 @@
-/// Real packets through a real fabric of this kernel: two hosts, a bridge, the programs attached.
-#include "base/clock.h"
-#include "base/fd.h"
-#include "fault/programs.h"
-#include "net/fabric.h"
-#include "net/netns.h"
-#include "wire/builder.h"
-#include "wire/icrc.h"
+/// Real packets through a real fabric of this kernel.
+#include "fault_fabric_fixture.h"
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <memory>
-#include <optional>
-#include <string>
-#include <thread>
-#include <vector>
-
-#include <arpa/inet.h>
-#include <fcntl.h>
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <linux/if_ether.h>
-#include <linux/if_packet.h>
-#include <linux/pkt_sched.h>
-#include <poll.h>
-#include <sys/socket.h>
-#include <unistd.h>
-
-namespace rdmalab::fault {
+namespace rdmalab::fault::test {
 namespace {
-
-using wire::FaultAction;
-using wire::Frame;
-
-constexpr std::uint16_t server_port = 5201;
-
-std::vector<std::byte> payload(std::size_t length)
-{
-  std::vector<std::byte> bytes(length);
-  for (std::size_t i = 0; i < length; ++i) bytes[i] = static_cast<std::byte>(i * 7 + 1);
-  return bytes;
-}
-
-/// From the client, or back.
-wire::PacketBuilder builder(bool back = false)
-{
-  const wire::MacAddress client{{2, 0, 0, 0, 0, 1}};
-  const wire::MacAddress server{{2, 0, 0, 0, 0, 2}};
-  const auto client_ip = *wire::parse_ip("10.0.0.1");
-  const auto server_ip = *wire::parse_ip("10.0.0.2");
-  wire::PacketBuilder made;
-  if (back) return made.macs(server, client).addresses(server_ip, client_ip);
-  return made.macs(client, server).addresses(client_ip, server_ip);
-}
-
-Frame send(std::uint32_t psn, std::size_t length = 1024)
-{
-  wire::RoceHeaders headers = wire::headers_of(*wire::find_opcode("RC_SEND_ONLY"));
-  headers.bth.destination_qp = 17;
-  headers.bth.psn = psn;
-  return builder().roce(headers, payload(length));
-}
-
-Rule acting(FaultAction action)
-{
-  Rule rule;
-  rule.name = "act";
-  rule.action = action;
-  rule.transport = Transport::roce;
-  return rule;
-}
-
-/// By whether tcx may be used.
-class FaultFabric : public testing::TestWithParam<bool> {
-protected:
-  void SetUp() override
-  {
-    if (::geteuid() != 0) GTEST_SKIP() << "namespaces and eBPF programs need root";
-    net::FabricSpec spec;
-    spec.mtu = 4200;
-    spec.hosts = {{"client", "", "eth0", "p0", "", "02:00:00:00:00:01", "10.0.0.1", 24},
-                  {"server", "", "eth0", "p1", "", "02:00:00:00:00:02", "10.0.0.2", 24}};
-    auto fabric = net::Fabric::build(spec);
-    if (!fabric && fabric.error().number == EOPNOTSUPP) GTEST_SKIP() << fabric.error().message();
-    ASSERT_TRUE(fabric) << fabric.error().message();
-    fabric_.emplace(std::move(*fabric));
-
-    Options options;
-    options.trace_bytes = 4 << 20;
-    options.tcx = GetParam();
-    auto loaded = Programs::load(options);
-    ASSERT_TRUE(loaded) << loaded.error().message() << "\n" << loaded.error().hint;
-    programs_.emplace(std::move(*loaded));
-    const auto attached = programs().attach(
-        fabric_->fabric_path(), {port("client", "10.0.0.1"), port("server", "10.0.0.2")});
-    ASSERT_TRUE(attached) << attached.error().message() << "\n" << attached.error().hint;
-    client_ = packet_socket("client");
-    server_ = packet_socket("server");
-  }
-
-  Port port(const std::string& host, const char* ip)
-  {
-    return {host,
-            fabric_->port_index(host),
-            fabric_->netns_path(host),
-            fabric_->device_index(host),
-            {*wire::parse_ip(ip)}};
-  }
-
-  Programs& programs() { return *programs_; }
-
-  Fd socket_in(const std::string& host, int family, int type, int protocol)
-  {
-    const Fd ns(::open(fabric_->netns_path(host).c_str(), O_RDONLY | O_CLOEXEC));
-    const auto inside = net::EnteredNamespace::enter(ns.get());
-    EXPECT_TRUE(inside);
-    return Fd(::socket(family, type | SOCK_CLOEXEC, protocol));
-  }
-
-  Fd packet_socket(const std::string& host)
-  {
-    Fd made = socket_in(host, AF_PACKET, SOCK_RAW, 0);
-    sockaddr_ll address{};
-    address.sll_family = AF_PACKET;
-    address.sll_protocol = htons(ETH_P_ALL);
-    address.sll_ifindex = static_cast<int>(fabric_->device_index(host));
-    EXPECT_EQ(::bind(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
-    const int ignore = 1;
-    EXPECT_EQ(::setsockopt(made.get(), SOL_PACKET, PACKET_IGNORE_OUTGOING, &ignore, sizeof(ignore)),
-              0);
-    return made;
-  }
-
-  void arm(const std::vector<Rule>& rules)
-  {
-    const auto set = programs().set_rules(rules, 1);
-    ASSERT_TRUE(set) << set.error().message() << " " << set.error().hint;
-    const auto flows = programs().set_flows({{"qp", Transport::roce, 0, 1, 17, 0, 0, 0, 1, 0}});
-    ASSERT_TRUE(flows);
-    const auto armed = programs().arm(monotonic_ns());
-    ASSERT_TRUE(armed) << armed.error().message();
-  }
-
-  void transmit(const Frame& frame)
-  {
-    EXPECT_EQ(::send(client_.get(), frame.data(), frame.size(), 0),
-              static_cast<ssize_t>(frame.size()));
-  }
-
-  /// What the server got; waits for more at most so long.
-  std::vector<Frame> received(int wait_ms = 100)
-  {
-    std::vector<Frame> frames;
-    pollfd event{server_.get(), POLLIN, 0};
-    while (::poll(&event, 1, wait_ms) > 0) {
-      Frame frame(8192);
-      const auto length = ::recv(server_.get(), frame.data(), frame.size(), 0);
-      if (length <= 0) break;
-      frame.resize(static_cast<std::size_t>(length));
-      frames.push_back(std::move(frame));
-    }
-    return frames;
-  }
-
-  Ledger closed_books()
-  {
-    auto books = programs().ledger();
-    EXPECT_TRUE(books);
-    if (!books) return {};
-    EXPECT_THAT(check_sums(*books), testing::IsEmpty());
-    return std::move(*books);
-  }
-
-  /// A byte stream from the client to the server; returns how many bytes arrived right.
-  std::size_t stream(std::size_t length, const Rule& rule)
-  {
-    const Fd listener = socket_in("server", AF_INET, SOCK_STREAM, 0);
-    const int yes = 1;
-    ::setsockopt(listener.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_port = htons(server_port);
-    address.sin_addr.s_addr = inet_addr("10.0.0.2");
-    const auto* to = reinterpret_cast<const sockaddr*>(&address);
-    EXPECT_EQ(::bind(listener.get(), to, sizeof(address)), 0);
-    EXPECT_EQ(::listen(listener.get(), 1), 0);
-    const Fd sender = socket_in("client", AF_INET, SOCK_STREAM, 0);
-    EXPECT_EQ(::connect(sender.get(), to, sizeof(address)), 0);
-    const Fd receiver(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
-
-    sockaddr_in own{};
-    socklen_t size = sizeof(own);
-    EXPECT_EQ(::getsockname(sender.get(), reinterpret_cast<sockaddr*>(&own), &size), 0);
-    EXPECT_TRUE(programs().set_rules({rule}, 1));
-    EXPECT_TRUE(programs().set_flows(
-        {{"tcp", Transport::tcp, 0, 1, 0, 0, ntohs(own.sin_port), server_port, 1, 0}}));
-    EXPECT_TRUE(programs().arm(monotonic_ns()));
-
-    const auto sent = payload(length);
-    std::thread writer([&sender, &sent] {
-      for (std::size_t done = 0; done < sent.size();) {
-        const auto written = ::send(sender.get(), sent.data() + done, sent.size() - done, 0);
-        if (written <= 0) return;
-        done += static_cast<std::size_t>(written);
-      }
-      ::shutdown(sender.get(), SHUT_WR);
-    });
-    std::vector<std::byte> got;
-    std::array<std::byte, 16384> part{};
-    for (;;) {
-      const auto count = ::recv(receiver.get(), part.data(), part.size(), 0);
-      if (count <= 0) break;
-      got.insert(got.end(), part.begin(), part.begin() + count);
-    }
-    writer.join();
-    return got == sent ? got.size() : 0;
-  }
-
-private:
-  std::optional<net::Fabric> fabric_;
-  std::optional<Programs> programs_;
-  Fd client_;
-  Fd server_;
-};
 
 INSTANTIATE_TEST_SUITE_P(ByWay, FaultFabric, testing::Values(true, false),
                          [](const auto& each) { return each.param ? "best" : "clsact"; });
@@ -415,5 +195,102 @@ TEST_P(FaultFabric, TcpIsReordered)
   EXPECT_EQ(books.rules[0].failed, 0U);
 }
 
+TEST_P(FaultFabric, SumsCloseAroundNetemOnBothSides)
+{
+  programs().detach();
+  Netem lossy;
+  lossy.loss_ppm = 100'000;
+  lossy.limit_packets = 10'000;
+  Netem doubling;
+  doubling.duplicate_ppm = 100'000;
+  doubling.loss_ppm = 50'000;
+  doubling.limit_packets = 10'000;
+  Netem plain;
+  plain.limit_packets = 10'000;
+  filters_follow_ = true;
+  build({{"client", true, "ifb0", plain, lossy}, {"server", false, "p1", plain, doubling}});
+  if (IsSkipped() || HasFatalFailure()) return;
+  attach();
+  if (HasFatalFailure()) return;
+  ASSERT_TRUE(fabric().apply(true, 7));
+  Rule rule = acting(FaultAction::drop);
+  rule.every = 10;
+  arm({rule});
+  for (std::uint32_t psn = 0; psn < 1000; ++psn) {
+    transmit(send(psn, 64));
+    if (psn % 100 == 99) received(50);
+  }
+  received(50);
+  const auto netem = fabric().impairment_stats();
+  ASSERT_TRUE(netem);
+  ASSERT_EQ(netem->size(), 2U);
+  const std::vector<NetemCounts> counts{
+      {0, true, netem->at(0).dropped + netem->at(0).overflowed, netem->at(0).duplicated, 0},
+      {1, false, netem->at(1).dropped + netem->at(1).overflowed, netem->at(1).duplicated, 0}};
+  const auto books = programs().ledger();
+  ASSERT_TRUE(books);
+  EXPECT_THAT(check_sums(*books, counts), testing::IsEmpty());
+  const PacketCounts& data = books->at(0, 1, PacketKind::data);
+  EXPECT_EQ(data.sent, 1000U) << "once each, though the ifb lets them in again";
+  EXPECT_LT(data.passed, 900U);
+  EXPECT_EQ(books->rules[0].fired, (1000 - counts[0].lost) / 10);
+}
+
+/// A measurement rather than a test: on the virtual clock a nanosecond is an instruction.
+TEST_P(FaultFabric, PrintsWhatAPacketCosts)
+{
+  const Fd sink = socket_in("server", AF_INET, SOCK_DGRAM, 0); // or the host would answer by ICMP
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(wire::roce_port);
+  ASSERT_EQ(::bind(sink.get(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  const auto cost = [this, &sink] {
+    constexpr int rounds = 100;
+    constexpr int batch = 50;
+    const Frame frame = send(1, 1024);
+    std::array<std::byte, 2048> buffer{};
+    std::uint64_t best = UINT64_MAX;
+    for (int attempt = 0; attempt < 5; ++attempt) {
+      std::uint64_t total = 0;
+      for (int round = 0; round < rounds; ++round) {
+        const std::uint64_t begin = monotonic_ns();
+        for (int i = 0; i < batch; ++i) transmit(frame);
+        total += monotonic_ns() - begin;
+        received(0);
+        while (::recv(sink.get(), buffer.data(), buffer.size(), MSG_DONTWAIT) > 0) {
+        }
+      }
+      best = std::min<std::uint64_t>(best, total / (rounds * batch));
+    }
+    return best;
+  };
+  ASSERT_TRUE(programs().set_rules({}, 1));
+  ASSERT_TRUE(programs().arm(monotonic_ns(), false));
+  const std::uint64_t attached = cost();
+  ASSERT_TRUE(programs().arm(monotonic_ns(), true));
+  const std::uint64_t traced = cost();
+  EXPECT_EQ(programs().take_trace()->trace.lost, 0U);
+  Rule rule = acting(FaultAction::drop);
+  rule.flow = 0;
+  rule.sequences = {1'000'000};
+  rule.transmission = Range{1, 1};
+  arm({rule});
+  programs().disarm();
+  ASSERT_TRUE(programs().arm(monotonic_ns(), false));
+  const std::uint64_t looked_up = cost();
+  programs().detach();
+  const std::uint64_t bare = cost();
+  const std::uint64_t hooks = [this, &cost] {
+    const auto empty = attach_empty();
+    return cost();
+  }();
+  const auto more = [bare](std::uint64_t than) { return static_cast<long long>(than - bare); };
+  std::printf(
+      "a packet: %llu ns without programs; with empty ones %+lld; with ours %+lld, with trace "
+      "%+lld; with a rule that never fires %+lld\n",
+      static_cast<unsigned long long>(bare), more(hooks), more(attached), more(traced),
+      more(looked_up));
+}
+
 } // namespace
-} // namespace rdmalab::fault
+} // namespace rdmalab::fault::test

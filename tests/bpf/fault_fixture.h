@@ -26,7 +26,9 @@ namespace rdmalab::fault::test {
 using wire::Frame;
 using wire::PacketBuilder;
 
-inline constexpr int pass = -1; ///< TC_ACT_UNSPEC
+inline constexpr int pass = TC_ACT_OK;
+inline constexpr int next =
+    TC_ACT_UNSPEC; ///< later filters have their say: `entered`, and what isn't ours
 inline constexpr int drop = TC_ACT_SHOT;
 inline constexpr int redirected = TC_ACT_REDIRECT;
 
