@@ -48,6 +48,8 @@ private:
       else if (timeline.strangers > 0)
         h.recovery.check.reason =
             fmt::format("{} packets arrived that were not seen entering", timeline.strangers);
+      else if (flow.path_mtu == 0)
+        h.recovery.check.reason = "the path MTU is unknown, so the PSNs of a READ are, too";
       else
         h.recovery.check = check_protocol(timeline, flow, initiator_asks);
       take(std::move(h), flow.traffic, fmt::format("QP {}", flow.qp), again);

@@ -90,6 +90,7 @@ std::vector<RecoverySummary> summarise(const RecoveryReport& report)
     flows[f.traffic].push_back(&f);
   }
   std::vector<RecoverySummary> summaries;
+  summaries.reserve(names.size());
   for (const std::string& name : names) summaries.push_back(summarise(flows[name]));
   return summaries;
 }
