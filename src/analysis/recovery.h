@@ -1,6 +1,7 @@
 #pragma once
 
 #include "analysis/protocol_check.h"
+#include "analysis/recovery_figures.h"
 #include "analysis/time_split.h"
 #include "analysis/trace_flows.h"
 #include "base/json_fwd.h"
@@ -108,14 +109,18 @@ struct FlowRecovery {
   std::uint64_t packets_again = 0; ///< the same, sent again
   std::uint64_t bytes_again = 0;
   std::uint64_t icrc_drops = 0; ///< derived: the kernel does not count them
+  RecoverySummary figures;
   std::vector<Loss> losses;
   std::vector<Episode> episodes;
+  std::uint64_t losses_left_out = 0; ///< by excerpt(), at the end of the list
+  std::uint64_t episodes_left_out = 0;
   ProtocolCheck check; ///< RC only
 };
 RDMALAB_JSON_DECLARE(FlowRecovery)
 
 struct RecoveryReport {
   std::uint32_t version = 1;
+  std::vector<RecoverySummary> traffic; ///< all flows of each
   std::vector<FlowRecovery> flows;
   std::vector<TrafficTime> time;     ///< where each traffic's window went
   std::vector<std::string> problems; ///< what the trace can't say, and why
