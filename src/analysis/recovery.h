@@ -68,7 +68,8 @@ struct Round {
 RDMALAB_JSON_DECLARE(Round)
 
 /// From the first loss to the moment when the receiver has everything that was sent before the
-/// sender went back.
+/// sender first went back. If it goes back again until then, what was lost in the meantime belongs
+/// to the same episode; what is lost behind that begins the next one, even before this one ends.
 struct Episode {
   std::string cause; ///< of the first loss; "reordered": overtaken, not lost; "no loss seen"
   std::string kind;  ///< of the packet that was lost first
@@ -86,6 +87,7 @@ struct Episode {
   /// The NAK (or what implied it, or TCP's first sign) arrived at the sender → it went back.
   std::optional<std::uint64_t> nak_reaction_ns;
   std::optional<std::uint64_t> recover_ns; ///< begin to end
+  /// Sent again in its rounds, to the end of the last one, which may lie behind the episode's.
   std::uint64_t packets_again = 0;
   std::uint64_t bytes_again = 0;         ///< payload
   std::uint64_t packets_thrown_away = 0; ///< of packets_again: came after the gap before
