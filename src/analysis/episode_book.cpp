@@ -72,12 +72,16 @@ void EpisodeBook::open_for(const Loss& loss)
 void EpisodeBook::lose(std::size_t loss)
 {
   if (!is_open()) open_for(recovery().losses[loss]);
-  Loss& l = recovery().losses[loss];
   // What is lost behind the packets that this episode replays is the next one's affair.
-  if (!episode().rounds.empty() && l.position >= goal_) {
+  if (!episode().rounds.empty() && recovery().losses[loss].position >= goal_)
     later_.push_back(loss);
-    return;
-  }
+  else
+    join(loss);
+}
+
+void EpisodeBook::join(std::size_t loss)
+{
+  Loss& l = recovery().losses[loss];
   l.episode = open_;
   ++episode().losses;
   if (!waiting_since_) waiting_since_ = l.time_ns;
@@ -116,11 +120,13 @@ void EpisodeBook::begin_round(Round round, const std::optional<Reveal>& reveal, 
     e.nak_reaction_ns = round.time_ns - reveal->time_ns;
   std::uint64_t since = e.rounds.empty() ? e.begin_ns : e.rounds.back().time_ns;
   if (waiting_since_) since = *waiting_since_;
-  waiting_since_.reset();
   if (const WireState state = wait_for(round.trigger); state != WireState::other)
     history_.waits.push_back({since, round.time_ns, state});
+  if (e.rounds.empty()) raise_goal(next);
   e.rounds.push_back(round);
-  raise_goal(next);
+  // Going back once more makes good what was lost in the meantime, too.
+  for (const std::size_t loss : std::exchange(later_, {})) join(loss);
+  waiting_since_.reset();
   round_in_ = open_;
 }
 

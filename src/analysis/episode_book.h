@@ -69,6 +69,7 @@ public:
 private:
   void open(Episode episode);
   void open_for(const Loss& loss);
+  void join(std::size_t loss);
   void count_needless();
   [[nodiscard]] Outcome best_before(std::size_t id) const;
 

@@ -92,6 +92,7 @@ private:
     if (psn > next_)
       broke(rule::next_psn, fmt::format("PSN {} after {}", psn, last_end_ - 1),
             {last_request_, packet_number(p)});
+    if (acknowledged_ >= next_) armed_ns_ = p.entered_ns; // nothing was under way
     const bool goes_back = psn < last_end_;
     if (goes_back)
       went_back(p, psn);
@@ -101,7 +102,6 @@ private:
     last_end_ = psn + p.span;
     last_request_ = packet_number(p);
     last_position_ = p.packet_class == PacketClass::data ? p.opcode->position : Position::only;
-    active_ns_ = p.entered_ns;
     const std::int64_t ahead = next_ - acknowledged_;
     if (ahead > 0x800000)
       broke(rule::outstanding, fmt::format("{} are", ahead), {packet_number(p)});
@@ -123,17 +123,17 @@ private:
 
   void went_back(const Passage& p, std::int64_t psn)
   {
-    const std::uint64_t quiet = p.entered_ns - active_ns_;
+    const std::uint64_t waited = p.entered_ns - armed_ns_;
     if (nak_due_) {
       if (psn > nak_due_->first)
         broke(rule::go_back, fmt::format("PSN {} after a NAK of {}", psn, nak_due_->first),
               {nak_due_->second, packet_number(p)});
     } else if (!told_) {
-      if (timeout_ns_ == 0 || quiet < timeout_ns_ / 2)
+      if (timeout_ns_ == 0 || waited < timeout_ns_ / 2)
         note(deviation::unexplained, p);
-      else if (quiet < timeout_ns_)
+      else if (waited + 2 * jiffy_ns < timeout_ns_)
         note(deviation::early_timer, p);
-      else if (quiet > 4 * timeout_ns_)
+      else if (waited > 4 * timeout_ns_)
         note(deviation::late_timer, p);
     }
     if (reads_ == 0 && psn + p.span <= acknowledged_) note(deviation::acknowledged, p);
@@ -144,7 +144,7 @@ private:
   void requester_takes(const Passage& p)
   {
     const std::int64_t psn = relative(p.psn);
-    active_ns_ = p.arrived_ns;
+    armed_ns_ = p.arrived_ns;
     const bool nak = p.packet_class == PacketClass::nak;
     // RNR, and with READs any response out of order, are a reason to send again.
     if (p.packet_class == PacketClass::rnr || (reads_ > 0 && psn > acknowledged_)) told_ = true;
@@ -153,6 +153,8 @@ private:
       nak_due_ = {psn, packet_number(p)};
     const bool whole = p.packet_class == PacketClass::ack || carries_result(p);
     acknowledged_ = std::max(acknowledged_, whole ? psn + 1 : psn);
+    // A NAK that came when the requester had gone back already asks for nothing any more.
+    if (nak_due_ && acknowledged_ > nak_due_->first) nak_due_.reset();
   }
 
   // ---- responder
@@ -259,7 +261,7 @@ private:
   std::int64_t acknowledged_ = 0;
   std::uint64_t last_request_ = 0;
   Position last_position_ = Position::only;
-  std::uint64_t active_ns_ = 0;
+  std::uint64_t armed_ns_ = 0;                                    ///< when the ACK timer began
   std::optional<std::pair<std::int64_t, std::uint64_t>> nak_due_; ///< PSN and packet
   bool told_ = false;
 

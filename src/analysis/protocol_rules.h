@@ -49,8 +49,7 @@ inline constexpr KnownDeviation window{
     "beyond-window", "more PSNs are outstanding than rxe's window of 128 (rxe_param.h): another "
                      "device, or one READ that takes more"};
 inline constexpr KnownDeviation early_timer{
-    "early-timer", "sent again before the ACK timeout had passed since anything else was seen: "
-                   "rxe's timer runs from an earlier packet, in ticks of 4 ms"};
+    "early-timer", "sent again more than two ticks of 4 ms before the ACK timeout was over"};
 inline constexpr KnownDeviation late_timer{
     "late-timer", "more than four ACK timeouts passed, which 9.7.6.1.3 allows: the core was busy"};
 inline constexpr KnownDeviation acknowledged{

@@ -1,5 +1,6 @@
 #include "analysis/recovery.h"
 
+#include "analysis/recovery_summary.h"
 #include "analysis/recovery_walk.h"
 #include "analysis/timeline.h"
 #include "analysis/wire_time.h"
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -32,6 +34,11 @@ public:
     for (std::size_t i = 0; i < flows_.verbs.size(); ++i) verbs(flows_.verbs[i], i);
     for (std::size_t i = 0; i < flows_.tcp.size(); ++i) tcp(flows_.tcp[i], i);
     times();
+    for (FlowRecovery& f : report_.flows) {
+      const FlowRecovery* const one = &f;
+      f.figures = summarise(std::span(&one, 1));
+    }
+    report_.traffic = summarise(report_);
     return std::move(report_);
   }
 
@@ -48,6 +55,8 @@ private:
       else if (timeline.strangers > 0)
         h.recovery.check.reason =
             fmt::format("{} packets arrived that were not seen entering", timeline.strangers);
+      else if (flow.path_mtu == 0)
+        h.recovery.check.reason = "the path MTU is unknown, so the PSNs of a READ are, too";
       else
         h.recovery.check = check_protocol(timeline, flow, initiator_asks);
       take(std::move(h), flow.traffic, fmt::format("QP {}", flow.qp), again);

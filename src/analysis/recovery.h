@@ -1,6 +1,7 @@
 #pragma once
 
 #include "analysis/protocol_check.h"
+#include "analysis/recovery_figures.h"
 #include "analysis/time_split.h"
 #include "analysis/trace_flows.h"
 #include "base/json_fwd.h"
@@ -67,7 +68,8 @@ struct Round {
 RDMALAB_JSON_DECLARE(Round)
 
 /// From the first loss to the moment when the receiver has everything that was sent before the
-/// sender went back.
+/// sender first went back. If it goes back again until then, what was lost in the meantime belongs
+/// to the same episode; what is lost behind that begins the next one, even before this one ends.
 struct Episode {
   std::string cause; ///< of the first loss; "reordered": overtaken, not lost; "no loss seen"
   std::string kind;  ///< of the packet that was lost first
@@ -85,6 +87,7 @@ struct Episode {
   /// The NAK (or what implied it, or TCP's first sign) arrived at the sender → it went back.
   std::optional<std::uint64_t> nak_reaction_ns;
   std::optional<std::uint64_t> recover_ns; ///< begin to end
+  /// Sent again in its rounds, to the end of the last one, which may lie behind the episode's.
   std::uint64_t packets_again = 0;
   std::uint64_t bytes_again = 0;         ///< payload
   std::uint64_t packets_thrown_away = 0; ///< of packets_again: came after the gap before
@@ -108,14 +111,18 @@ struct FlowRecovery {
   std::uint64_t packets_again = 0; ///< the same, sent again
   std::uint64_t bytes_again = 0;
   std::uint64_t icrc_drops = 0; ///< derived: the kernel does not count them
+  RecoverySummary figures;
   std::vector<Loss> losses;
   std::vector<Episode> episodes;
+  std::uint64_t losses_left_out = 0; ///< by excerpt(), at the end of the list
+  std::uint64_t episodes_left_out = 0;
   ProtocolCheck check; ///< RC only
 };
 RDMALAB_JSON_DECLARE(FlowRecovery)
 
 struct RecoveryReport {
   std::uint32_t version = 1;
+  std::vector<RecoverySummary> traffic; ///< all flows of each
   std::vector<FlowRecovery> flows;
   std::vector<TrafficTime> time;     ///< where each traffic's window went
   std::vector<std::string> problems; ///< what the trace can't say, and why

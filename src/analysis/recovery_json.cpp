@@ -20,8 +20,9 @@ RDMALAB_JSON(Episode, cause, kind, position, packet, begin_ns, end_ns, losses, b
              rounds, nak_generation_ns, nak_reaction_ns, recover_ns, packets_again, bytes_again,
              packets_thrown_away, bytes_thrown_away, packets_already_there, bytes_already_there)
 RDMALAB_JSON(FlowRecovery, traffic, transport, flow, sender, receiver, from_start, packets, bytes,
-             packets_again, bytes_again, icrc_drops, losses, episodes, check)
-RDMALAB_JSON(RecoveryReport, version, flows, time, problems)
+             packets_again, bytes_again, icrc_drops, figures, losses, episodes, losses_left_out,
+             episodes_left_out, check)
+RDMALAB_JSON(RecoveryReport, version, traffic, flows, time, problems)
 RDMALAB_JSON(Deviation, name, packet, count, why)
 RDMALAB_JSON(Violation, rule, section, detail, packets)
 RDMALAB_JSON(ProtocolCheck, checked, reason, checked_packets, violation, deviations)

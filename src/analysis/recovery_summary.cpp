@@ -90,8 +90,23 @@ std::vector<RecoverySummary> summarise(const RecoveryReport& report)
     flows[f.traffic].push_back(&f);
   }
   std::vector<RecoverySummary> summaries;
+  summaries.reserve(names.size());
   for (const std::string& name : names) summaries.push_back(summarise(flows[name]));
   return summaries;
+}
+
+RecoveryReport excerpt(RecoveryReport report, std::size_t most)
+{
+  const auto cut = [&](auto& list, std::uint64_t& left_out) {
+    if (list.size() <= most) return;
+    left_out += list.size() - most;
+    list.erase(list.begin() + static_cast<std::ptrdiff_t>(most), list.end());
+  };
+  for (FlowRecovery& f : report.flows) {
+    cut(f.losses, f.losses_left_out);
+    cut(f.episodes, f.episodes_left_out);
+  }
+  return report;
 }
 
 } // namespace rdmalab::analysis

@@ -81,6 +81,7 @@ private:
     const std::int64_t psn = relative(p.psn);
     start(psn);
     const bool again = psn < next_;
+    if (acknowledged_ == next_) armed_ns_ = p.entered_ns; // nothing was under way
     if (again && psn < last_end_) begin_round(p, psn);
     const std::uint32_t transmission = book_.sent(requests_, id, psn, again);
     if (!again && p.packet_class != PacketClass::data) results_.emplace_back(psn, psn + p.span);
@@ -98,8 +99,7 @@ private:
     Round round{Trigger::unknown, packet_number(p), psn, p.entered_ns, quiet};
     if (reveal_)
       round.trigger = reveal_->trigger;
-    else if (flow_.ack_timeout_ns > 0 && quiet >= flow_.ack_timeout_ns / 2)
-      // rxe's timer counts in ticks and does not start anew with every packet.
+    else if (flow_.ack_timeout_ns > 0 && p.entered_ns - armed_ns_ >= flow_.ack_timeout_ns / 2)
       round.trigger = Trigger::timer;
     book_.begin_round(round, std::exchange(reveal_, {}), p, next_);
   }
@@ -184,7 +184,7 @@ private:
   void response_arrived(std::size_t id, const Passage& p)
   {
     if (!p.read()) return icrc_drop();
-    now_ = p.arrived_ns;
+    now_ = armed_ns_ = p.arrived_ns;
     const std::int64_t psn = relative(p.psn);
     if (carries_result(p)) {
       take_result(id, psn);
@@ -264,9 +264,12 @@ private:
   std::int64_t last_end_ = 0;     ///< requester: behind the request that was sent last
   std::int64_t acknowledged_ = 0; ///< requester: all before
   std::deque<std::pair<std::int64_t, std::int64_t>> results_; ///< requester: PSNs it waits for
-  bool implied_ = false;          ///< requester: a NAK was implied for the first of them
-  std::optional<Reveal> reveal_;  ///< requester: why it will go back
-  std::uint64_t active_ns_ = 0;   ///< requester: sent something or learned something new
+  bool implied_ = false;         ///< requester: a NAK was implied for the first of them
+  std::optional<Reveal> reveal_; ///< requester: why it will go back
+  std::uint64_t active_ns_ = 0;  ///< requester: sent something or learned something new
+  /// Requester: when the ACK timer began. rxe sets it anew after every response, not after what it
+  /// sends (rxe_comp.c, COMPST_EXIT), and counts in ticks, so that half the time-out is enough.
+  std::uint64_t armed_ns_ = 0;
   std::int64_t expected_ = 0;     ///< responder
   std::int64_t results_next_ = 0; ///< responder: behind the highest PSN that it sent a result for
   std::size_t last_accepted_ = 0; ///< responder: passage

@@ -170,7 +170,17 @@ private:
   {
     const wire::Packet packet = wire::decode_packet(traced.bytes, traced.wire_length);
     if (packet.network == wire::Network::none) return;
-    hosts_[traced.point == TracePoint::entered ? packet.source : packet.destination] = traced.host;
+    const bool entered = traced.point == TracePoint::entered;
+    const wire::IpAddress& address = entered ? packet.source : packet.destination;
+    if (host_of(address) == nullptr) hosts_.emplace_back(address, traced.host);
+  }
+
+  /// Null if it is unknown. A lab has few hosts.
+  [[nodiscard]] const std::uint16_t* host_of(const wire::IpAddress& address) const
+  {
+    const auto at =
+        std::ranges::find(hosts_, address, &std::pair<wire::IpAddress, std::uint16_t>::first);
+    return at == hosts_.end() ? nullptr : &at->second;
   }
 
   void take(std::size_t index)
@@ -179,10 +189,10 @@ private:
     const wire::Packet packet = wire::decode_packet(traced.bytes, traced.wire_length);
     if (packet.transport == wire::Transport::none) return;
     const bool entered = traced.point == TracePoint::entered;
-    const auto peer = hosts_.find(entered ? packet.destination : packet.source);
-    if (peer == hosts_.end()) return;
-    const std::uint64_t from = entered ? traced.host : peer->second;
-    const std::uint64_t to = entered ? peer->second : traced.host;
+    const std::uint16_t* peer = host_of(entered ? packet.destination : packet.source);
+    if (peer == nullptr) return;
+    const std::uint64_t from = entered ? traced.host : *peer;
+    const std::uint64_t to = entered ? *peer : traced.host;
 
     Passage p;
     (entered ? p.entered : p.arrived) = index;
@@ -243,7 +253,7 @@ private:
   const TraceFlows& flows_;
   std::vector<Gatherer> verbs_;
   std::vector<Gatherer> tcp_;
-  std::map<wire::IpAddress, std::uint64_t> hosts_;
+  std::vector<std::pair<wire::IpAddress, std::uint16_t>> hosts_;
   std::map<Route, std::pair<std::size_t, bool>> routes_;
 };
 

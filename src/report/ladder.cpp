@@ -131,7 +131,7 @@ private:
   {
     std::string fault;
     if (!step.lost_to.empty())
-      fault = fit((step.stale_icrc ? "stale ICRC, " : "") + step.lost_to, lane_ / 3);
+      fault = fit((step.stale_icrc ? "stale ICRC, " : "") + step.lost_to, lane_ * 2 / 5);
     // Ends: shaft at its root, head or X with the fault's name at its tip.
     const std::string tip = fault.empty()   ? (step.to_right ? "▶" : "◀")
                             : step.to_right ? "✗ " + fault

@@ -1,6 +1,5 @@
 #include "report/recovery_table.h"
 
-#include "analysis/recovery_summary.h"
 #include "analysis/words.h"
 #include "report/grid.h"
 #include "report/text.h"
@@ -8,7 +7,6 @@
 #include <algorithm>
 #include <map>
 #include <optional>
-#include <span>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -75,7 +73,7 @@ private:
     std::vector<const FlowRecovery*> rows;
     for (const FlowRecovery& f : report_.flows) rows.push_back(&f);
     std::ranges::stable_sort(rows, [](const FlowRecovery* a, const FlowRecovery* b) {
-      return a->losses.size() > b->losses.size();
+      return a->figures.lost > b->figures.lost;
     });
     left_out_ = rows.size() > most_flows ? rows.size() - most_flows : 0;
     rows.resize(std::min(rows.size(), most_flows));
@@ -98,8 +96,7 @@ private:
 
   static std::vector<Grid::Cell> flow_row(const FlowRecovery& f)
   {
-    const FlowRecovery* const one = &f;
-    const RecoverySummary sum = analysis::summarise(std::span(&one, 1));
+    const RecoverySummary& sum = f.figures;
     const auto share = [](std::uint64_t part, std::uint64_t whole) -> std::string {
       if (whole == 0) return "-";
       return analysis::percent_words(static_cast<double>(part) / static_cast<double>(whole));
@@ -209,7 +206,7 @@ std::string summary_sentence(const RecoverySummary& sum)
 std::vector<std::string> recovery_sentences(const RecoveryReport& report)
 {
   std::vector<std::string> sentences;
-  for (const RecoverySummary& sum : analysis::summarise(report))
+  for (const RecoverySummary& sum : report.traffic)
     if (sum.lost + sum.by_signal + sum.by_timer + sum.unfinished > 0)
       sentences.push_back(summary_sentence(sum));
   return sentences;

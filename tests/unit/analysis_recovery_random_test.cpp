@@ -108,8 +108,9 @@ void read_part(std::uint32_t seed)
   const RecoveryReport r = analyse_recovery(scene.owned.trace, scene.flows);
   for (const TrafficTime& t : r.time)
     EXPECT_EQ(t.link.ns + t.replay.ns + t.nak_wait.ns + t.timer_wait.ns + t.other.ns, t.window_ns);
-  if (!r.flows.empty() && !r.flows[0].episodes.empty())
+  if (!r.flows.empty() && !r.flows[0].episodes.empty()) {
     EXPECT_TRUE(episode_sequence(scene.owned.trace, scene.flows, r, 0, 0));
+  }
 }
 
 TEST(RandomLoss, AnyPartOfATraceCanBeRead)

@@ -77,7 +77,8 @@ public:
 
   VerbsFlow run()
   {
-    for (std::uint64_t events = 0; !events_.empty() && events < 100'000; ++events) {
+    const std::uint64_t most = 1'000 * static_cast<std::uint64_t>(setup_.packets); // no livelock
+    for (std::uint64_t events = 0; !events_.empty() && events < most; ++events) {
       const auto first = events_.begin();
       now_ = first->first;
       const auto act = std::move(first->second);

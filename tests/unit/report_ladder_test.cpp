@@ -167,6 +167,7 @@ TEST(RecoveryTable, Sections)
   analysis::RecoveryReport both = told.report;
   const Told other = tcp();
   both.flows.insert(both.flows.end(), other.report.flows.begin(), other.report.flows.end());
+  both.traffic.insert(both.traffic.end(), other.report.traffic.begin(), other.report.traffic.end());
   both.time.insert(both.time.end(), other.report.time.begin(), other.report.time.end());
   both.problems = {"3 records found no room in the trace's buffer"};
   expect_golden("recovery.txt", recovery_table(both, utf8));
