@@ -1,4 +1,4 @@
-/// Recovery in figures, and excerpts of a report.
+/// Where episodes end, recovery in figures, and excerpts of a report.
 #include "analysis/recovery_summary.h"
 #include "recovery_fixture.h"
 
@@ -13,6 +13,36 @@ using test::RcSetup;
 using ::testing::SizeIs;
 using wire::FaultAction;
 using wire::PacketClass;
+
+TEST(Episodes, ALossBehindTheGoalIsTheNextOne)
+{
+  RcSetup setup;
+  setup.faults = {{"first", PacketClass::data, 40}, {"behind", PacketClass::data, 45}};
+  const RcScene scene(setup);
+  const RecoveryReport r = analyse_recovery(scene.owned.trace, scene.flows);
+  // 40 … 43 are sent before the requester goes back, 45 for the first time in the replay's wake.
+  ASSERT_THAT(r.flows.at(0).episodes, SizeIs(2));
+  EXPECT_EQ(r.flows[0].losses.at(1).episode, 1U);
+  for (const Episode& e : r.flows[0].episodes) {
+    EXPECT_EQ(e.by, Trigger::nak);
+    EXPECT_EQ(e.losses, 1U);
+    EXPECT_THAT(e.rounds, SizeIs(1));
+  }
+}
+
+TEST(Episodes, GoingBackOnceMoreTakesInWhatWasLostMeanwhile)
+{
+  RcSetup setup;
+  setup.faults = {{"first", PacketClass::data, 40, 1},
+                  {"again", PacketClass::data, 40, 2},
+                  {"behind", PacketClass::data, 60}};
+  const RcScene scene(setup);
+  const RecoveryReport r = analyse_recovery(scene.owned.trace, scene.flows);
+  ASSERT_THAT(r.flows.at(0).episodes, SizeIs(1));
+  EXPECT_EQ(r.flows[0].episodes[0].losses, 3U);
+  EXPECT_EQ(r.flows[0].episodes[0].by, Trigger::timer);
+  EXPECT_TRUE(r.flows[0].episodes[0].end_ns);
+}
 
 TEST(RecoverySummary, ExcerptSaysWhatItLeavesOut)
 {
