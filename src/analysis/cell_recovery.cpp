@@ -15,6 +15,9 @@ RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder)
 
 namespace {
 
+/// Losses and episodes that the Result lists of a flow; the figures are of all.
+constexpr std::size_t most_listed = 200;
+
 const lab::Traffic* traffic_named(const lab::Lab& lab, const std::string& name)
 {
   for (const lab::Traffic& traffic : lab.traffic)
@@ -85,6 +88,7 @@ rdmalab::Result<std::optional<CellRecovery>> recovery_of(const record::Record& r
   found.summaries = summarise(found.report);
   if (const auto telling = telling_episode(found.report))
     found.ladder = episode_sequence(trace, flows, found.report, telling->first, telling->second);
+  found.report = excerpt(std::move(found.report), most_listed);
   return std::optional<CellRecovery>(std::move(found));
 }
 
