@@ -129,12 +129,32 @@ bool check(net::Fabric& fabric, fault::Programs& programs, const fault::Rule& on
   return good;
 }
 
+/// Goodput where the core is the limit: with the programs, with trace, and without them.
+void print_cost(const net::Fabric& fabric, fault::Programs& programs)
+{
+  const auto goodput = [&fabric] {
+    const auto flow = traffic(fabric, 200 * ms);
+    return flow ? static_cast<double>(flow->bytes) * 1e3 / static_cast<double>(flow->window_ns) : 0;
+  };
+  (void)programs.set_rules({}, 1);
+  (void)programs.arm(monotonic_ns(), false);
+  const double attached = goodput();
+  (void)programs.arm(monotonic_ns(), true);
+  const double traced = goodput();
+  programs.detach();
+  const double bare = goodput();
+  std::printf(
+      "goodput without programs %.2f MB/s; attached %.2f (%+.2f %%); with trace %.2f (%+.2f %%)\n",
+      bare, attached, 100 * (attached / bare - 1), traced, 100 * (traced / bare - 1));
+}
+
 int run()
 {
   net::FabricSpec spec;
   spec.mtu = 4200;
-  spec.hosts = {{"client", "rlf-client", "eth0", "p0", "rxfa", "02:00:00:00:00:01", "10.0.0.1", 24},
-                {"server", "rlf-server", "eth0", "p1", "rxfb", "02:00:00:00:00:02", "10.0.0.2", 24}};
+  spec.hosts = {
+      {"client", "rlf-client", "eth0", "p0", "rxfa", "02:00:00:00:00:01", "10.0.0.1", 24},
+      {"server", "rlf-server", "eth0", "p1", "rxfb", "02:00:00:00:00:02", "10.0.0.2", 24}};
   auto fabric = net::Fabric::build(spec);
   auto programs = fault::Programs::load();
   if (!fabric || !programs) {
@@ -155,6 +175,7 @@ int run()
         rule("corrupt", FaultAction::corrupt), rule("forge", FaultAction::forge),
         rule("mark", FaultAction::mark), rule("rewrite", FaultAction::rewrite)})
     good = check(*fabric, *programs, each) && good;
+  print_cost(*fabric, *programs);
   return good ? 0 : 1;
 }
 
