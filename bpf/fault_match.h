@@ -139,8 +139,8 @@ static __always_inline bool matches(const struct fault_rule* rule, struct fault_
   if (rule->opcode != FAULT_NO_OPCODE && rule->opcode != packet->opcode) return false;
   if (rule->pattern_length && rule->pattern_offset + rule->pattern_length > packet->payload)
     return false;
-  if ((if_ & FAULT_IF_WINDOW) &&
-      (packet->since < rule->window_from || packet->since >= rule->window_to))
+  if ((if_ & FAULT_IF_WINDOW) && ((__s64)packet->since < 0 || packet->since < rule->window_from ||
+                                  packet->since >= rule->window_to))
     return false;
   if (if_ & (FAULT_IF_RANGE | FAULT_IF_LIST | FAULT_IF_TRANSMISSION | FAULT_IF_CHANCE)) {
     if (!packet->numbered) {

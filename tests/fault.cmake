@@ -9,3 +9,7 @@ foreach(name fault_match_test fault_chance_test fault_action_test fault_fabric_t
   target_link_libraries(${name} PRIVATE rdmalab_fault GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS bpf)
 endforeach()
+
+# Runs in the guest, where rxe, netem and fq are.
+add_executable(fault_guest_check EXCLUDE_FROM_ALL bpf/fault_guest_check.cpp)
+target_link_libraries(fault_guest_check PRIVATE rdmalab_fault rdmalab_traffic)

@@ -270,6 +270,9 @@ TEST_F(FaultMatch, TimeWindow)
   EXPECT_EQ(out(send(0)), pass);
   arm({rule}, 1, monotonic_ns() + 10 * second_ns);
   EXPECT_EQ(out(send(0)), pass) << "not begun";
+  rule.window = Window{};
+  arm({rule}, 1, monotonic_ns() + 10 * second_ns);
+  EXPECT_EQ(out(send(0)), pass) << "not begun, though it has no end";
 }
 
 TEST_F(FaultMatch, TheFirstRuleThatFiresActs)
