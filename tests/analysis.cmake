@@ -1,6 +1,7 @@
 # analysis/ and report/, and the values record and result that they read and write
 rdmalab_test(analysis_statistics_test ROOMS analysis)
 rdmalab_test(analysis_model_test ROOMS analysis)
+rdmalab_test(analysis_rules_test ROOMS analysis)
 rdmalab_test(analysis_analyse_test ROOMS analysis)
 rdmalab_test(analysis_compare_test ROOMS analysis)
 rdmalab_test(record_test ROOMS record)

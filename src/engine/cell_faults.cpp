@@ -52,6 +52,9 @@ Result<std::optional<CellFaults>> CellFaults::attach(const plan::Plan& plan, con
   options.snap = plan.lab.trace.snap_bytes;
   TRY_ASSIGN(fault::Programs programs, fault::Programs::load(options));
 
+  // An ifb behind a port's ingress is fed by a filter there.
+  const bool filters_follow = std::any_of(plan.fabric.shapers.begin(), plan.fabric.shapers.end(),
+                                          [](const plan::Shaper& s) { return s.up; });
   std::vector<fault::Port> ports;
   std::vector<std::string> hosts;
   for (const plan::HostNode& host : plan.fabric.hosts) {
@@ -61,7 +64,8 @@ Result<std::optional<CellFaults>> CellFaults::attach(const plan::Plan& plan, con
                      fabric.port_index(host.name),
                      fabric.netns_path(host.name),
                      fabric.device_index(host.name),
-                     {*address}});
+                     {*address},
+                     filters_follow});
     hosts.push_back(host.name);
   }
   TRY(programs.attach(fabric.fabric_path(), ports));
@@ -153,6 +157,9 @@ void CellFaults::fill_in_rules(record::Cell& record, const fault::Ledger& ledger
       if (counts.failed != 0)
         record.problems.push_back(fmt::format("rule {}: the kernel refused its action {} times",
                                               rule.name, counts.failed));
+      if (counts.unknown_flow != 0)
+        record.problems.push_back(fmt::format("rule {}: {} packets belonged to no known stream",
+                                              rule.name, counts.unknown_flow));
       for (const fault::RuleEffect& effect : ledger.effects)
         if (effect.rule == k) count.held += effect.held_at_end;
     }

@@ -87,10 +87,13 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
     for (const Node& item : node->items) one(item);
   else
     one(*node);
-  if (spans.size() > 16)
-    out.add(*node,
-            fmt::format("{} lists {} ranges; a rule has room for 16", key.name, spans.size()),
-            "make several rules");
+  // One range is kept as such, a list as its numbers.
+  constexpr std::uint64_t room = 16;
+  std::uint64_t numbers = 0;
+  for (const Span& span : spans) numbers += std::min(span.last - span.first, room) + 1;
+  if (spans.size() > 1 && numbers > room)
+    out.add(*node, fmt::format("{} lists too many: a list has room for {} numbers", key.name, room),
+            "make several rules, or one range");
   return spans;
 }
 
