@@ -128,6 +128,7 @@ struct ExpectationResult {
   std::string text;
   Verdict verdict = Verdict::invalid;
   std::optional<double> value; ///< of the left side
+  std::string measured;        ///< the same in words: "107 ms"; "" without a value
   std::string reason;          ///< why it is not a pass
   int line = 0;                ///< in the lab file
 };

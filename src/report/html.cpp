@@ -141,8 +141,8 @@ std::string expectations(const Result& result)
   for (const auto& e : result.expectations)
     rows += fmt::format("<tr><td class=\"{0}\">{0}</td><td><code>{1}</code></td><td>{2}</td>"
                         "<td>{3}</td></tr>\n",
-                        verdict_word(e.verdict), xml_text(e.text),
-                        e.value ? analysis::three_digits(*e.value) : "-", xml_text(e.reason));
+                        verdict_word(e.verdict), xml_text(e.text), e.value ? e.measured : "-",
+                        xml_text(e.reason));
   if (rows.empty()) return {};
   return "<h2>Expected</h2>\n<table>\n<tr><th></th><th>expectation</th><th>measured</th><th></th>"
          "</tr>\n" +

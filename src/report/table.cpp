@@ -278,7 +278,7 @@ private:
       if (!e.reason.empty())
         text += ": " + e.reason;
       else if (e.value)
-        text += fmt::format(": measured {}", analysis::three_digits(*e.value));
+        text += ": measured " + e.measured;
       paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
     }
   }
