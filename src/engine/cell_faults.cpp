@@ -99,14 +99,14 @@ Status CellFaults::arm(const std::vector<Ends>& ends, std::uint64_t start_ns)
       there.source_port = from.port;
       there.destination_port = to.port;
       there.identity = identity_of(traffic.name, i, false);
-      there.ordinal = i * 2;
+      there.ordinal = std::uint64_t{2} * i;
       fault::FlowKey back = there;
       back.name += " back";
       std::swap(back.from, back.to);
       std::swap(back.source_port, back.destination_port);
       back.destination_qpn = from.qp_number;
       back.identity = identity_of(traffic.name, i, true);
-      back.ordinal = i * 2 + 1;
+      back.ordinal = there.ordinal + 1;
       flows_.push_back(std::move(there));
       flows_.push_back(std::move(back));
     }
@@ -176,8 +176,8 @@ void CellFaults::fill_in_rules(record::Cell& record, const fault::Ledger& ledger
 
 void CellFaults::fill_in_packets(record::Cell& record, const fault::Ledger& ledger) const
 {
-  for (std::uint8_t from = 0; from < hosts_.size(); ++from)
-    for (std::uint8_t to = 0; to < hosts_.size(); ++to)
+  for (std::size_t from = 0; from < hosts_.size(); ++from)
+    for (std::size_t to = 0; to < hosts_.size(); ++to)
       for (std::size_t k = 0; k < fault::packet_kinds; ++k) {
         const auto kind = static_cast<fault::PacketKind>(k);
         const fault::PacketCounts& counts = ledger.at(from, to, kind);

@@ -80,11 +80,11 @@ Result<Trace> read_trace(std::string_view text, const std::string& what)
   TRY_ASSIGN(const Pcapng file, read_pcapng(text, what));
   Trace trace;
   std::vector<std::pair<std::uint16_t, TracePoint>> places;
-  for (const CaptureInterface& interface : file.interfaces) {
-    std::string_view name = interface.name;
+  for (const CaptureInterface& port : file.interfaces) {
+    std::string_view name = port.name;
     const bool entered = name.ends_with(entered_suffix);
     if (!entered && !name.ends_with(arrived_suffix))
-      return usage_error("read " + what + ": interface " + interface.name + " is none of rdmalab's",
+      return usage_error("read " + what + ": interface " + port.name + " is none of rdmalab's",
                          "name a trace that `rdmalab run --trace DIR` wrote");
     name.remove_suffix(entered ? entered_suffix.size() : arrived_suffix.size());
     places.emplace_back(index_of(trace.hosts, name),
