@@ -79,7 +79,7 @@ Result<Trace> read_trace(std::string_view text, const std::string& what)
 {
   TRY_ASSIGN(const Pcapng file, read_pcapng(text, what));
   Trace trace;
-  std::vector<std::pair<std::uint16_t, TracePoint>> places;
+  std::vector<std::pair<std::uint16_t, TracePoint>> points;
   for (const CaptureInterface& port : file.interfaces) {
     std::string_view name = port.name;
     const bool entered = name.ends_with(entered_suffix);
@@ -87,15 +87,15 @@ Result<Trace> read_trace(std::string_view text, const std::string& what)
       return usage_error("read " + what + ": interface " + port.name + " is none of rdmalab's",
                          "name a trace that `rdmalab run --trace DIR` wrote");
     name.remove_suffix(entered ? entered_suffix.size() : arrived_suffix.size());
-    places.emplace_back(index_of(trace.hosts, name),
+    points.emplace_back(index_of(trace.hosts, name),
                         entered ? TracePoint::entered : TracePoint::arrived);
   }
   trace.packets.reserve(file.packets.size());
   for (const CapturedPacket& captured : file.packets) {
     TracedPacket packet;
     packet.time_ns = captured.time_ns;
-    packet.host = places.at(captured.interface).first;
-    packet.point = places.at(captured.interface).second;
+    packet.host = points.at(captured.interface).first;
+    packet.point = points.at(captured.interface).second;
     packet.wire_length = captured.wire_length;
     packet.bytes = captured.bytes;
     read_comment(captured.comment, packet, trace);
