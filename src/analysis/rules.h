@@ -10,9 +10,6 @@
 /// What the lab's rules did.
 namespace rdmalab::analysis {
 
-/// What a rule hits, in words: "data 1000, sent the first time", "ack, every 100th".
-std::string rule_words(const lab::Rule& rule);
-
 struct RuleFindings {
   std::vector<RuleResult> rules; ///< in the lab's order
   Problems problems;

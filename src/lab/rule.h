@@ -54,4 +54,9 @@ struct Rule {
 };
 RDMALAB_JSON_DECLARE(Rule)
 
+/// What a rule hits, in words: "data 1000, sent the 1st time", "ack, every 100th".
+std::string rule_words(const Rule& rule);
+/// "drop", "mark".
+std::string kind_words(RuleKind kind);
+
 } // namespace rdmalab::lab

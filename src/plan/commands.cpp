@@ -219,6 +219,10 @@ void write_faults(Script& script, const Plan& plan)
                                shaper.up ? "from" : "to", shaper.host));
     write_netem(script, plan, shaper, i, "change", shaper.faulted);
   }
+  for (const lab::Rule& rule : plan.lab.rules)
+    script.comment(fmt::format("{}: {} {}'s {}. Only rdmalab's eBPF programs can do that.",
+                               rule.name, lab::kind_words(rule.kind), rule.traffic,
+                               lab::rule_words(rule)));
 }
 
 void write_teardown(Script& script, const Plan& plan)

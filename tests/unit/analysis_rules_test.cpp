@@ -92,23 +92,5 @@ TEST(Rules, ForgeriesExplainWrongPayload)
   EXPECT_THAT(analyse(record).problems, IsEmpty());
 }
 
-TEST(Rules, AreToldInWords)
-{
-  lab::Rule made = rule("gap");
-  EXPECT_EQ(rule_words(made), "data");
-  made.numbers = {{1000, 1000}};
-  made.transmission = {1, 1};
-  EXPECT_EQ(rule_words(made), "data 1000, sent the 1st time");
-  made.transmission = {1, 2};
-  made.numbers = {{7, 9}, {20, 20}};
-  EXPECT_EQ(rule_words(made), "data 7..9, 20, transmissions 1..2");
-  lab::Rule other;
-  other.opcode = "RC_ACKNOWLEDGE";
-  other.every = 23;
-  other.rate_ppm = 500;
-  other.limit = 3;
-  EXPECT_EQ(rule_words(other), "RC_ACKNOWLEDGE, every 23rd, 0.05%, 3 at most");
-}
-
 } // namespace
 } // namespace rdmalab::analysis

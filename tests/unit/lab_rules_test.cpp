@@ -79,5 +79,24 @@ TEST(LabRules, TraceIsOffUnlessItIsNamed)
   EXPECT_FALSE(parsed(rules + "trace: {on: off}\n").lab->trace.on);
 }
 
+TEST(LabRules, AreToldInWords)
+{
+  Rule made;
+  made.classes = {"data"};
+  EXPECT_EQ(rule_words(made), "data");
+  made.numbers = {{1000, 1000}};
+  made.transmission = {1, 1};
+  EXPECT_EQ(rule_words(made), "data 1000, sent the 1st time");
+  made.transmission = {1, 2};
+  made.numbers = {{7, 9}, {20, 20}};
+  EXPECT_EQ(rule_words(made), "data 7..9, 20, transmissions 1..2");
+  Rule other;
+  other.opcode = "RC_ACKNOWLEDGE";
+  other.every = 23;
+  other.rate_ppm = 500;
+  other.limit = 3;
+  EXPECT_EQ(rule_words(other), "RC_ACKNOWLEDGE, every 23rd, 0.05%, 3 at most");
+}
+
 } // namespace
 } // namespace rdmalab::lab

@@ -55,6 +55,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
+# roce-gone: drop roce's packets, from 100ms, until 120ms. Only rdmalab's eBPF programs can do that.
+# tcp-gone: drop tcp's packets, from 100ms, until 120ms. Only rdmalab's eBPF programs can do that.
 
 # 7. Traffic, faulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:

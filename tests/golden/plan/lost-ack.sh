@@ -53,6 +53,7 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1526 delay 20us rate
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
+# acks: drop roce's ack, every 10th. Only rdmalab's eBPF programs can do that.
 
 # 7. Traffic, faulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:
