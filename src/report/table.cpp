@@ -3,6 +3,7 @@
 #include "analysis/words.h"
 #include "report/grid.h"
 #include "report/phrases.h"
+#include "report/recovery_table.h"
 #include "report/text.h"
 
 #include <algorithm>
