@@ -1,7 +1,7 @@
 # The CPU ledger: its state machine on a clock of its own; the programs in this machine's kernel, where that has
 # BTF and lets us (skipped otherwise, with the reason); and a tool that checks in the guest run.
 rdmalab_test(measure_cpu_machine LIBS bpf_cpu_ledger)
-rdmalab_test(measure_bpf_log ROOMS measure)
+rdmalab_test(ebpf_log_test ROOMS ebpf)
 
 add_executable(cpu_ledger_test bpf/cpu_ledger_test.cpp)
 target_link_libraries(cpu_ledger_test PRIVATE rdmalab_measure GTest::gtest_main)

@@ -8,6 +8,7 @@
 #include "analysis/model.h"
 #include "analysis/path.h"
 #include "analysis/proof.h"
+#include "analysis/rules.h"
 #include "analysis/samples.h"
 #include "analysis/statistics.h"
 #include "analysis/wire_rate.h"
@@ -187,11 +188,24 @@ Result analyse(const record::Record& record)
   Proof proof = prove(record);
   FaultFindings findings = judge_faults(record);
   result.faults = std::move(findings.faults);
+  RuleFindings rules = judge_rules(record);
+  result.rules = std::move(rules.rules);
   for (auto* notes : {&proof.notes, &findings.notes})
     for (std::string& note : *notes) result.notes.push_back(std::move(note));
 
   Problems problems = std::move(proof.problems);
+  for (const record::Cell& cell : record.cells) {
+    auto recovery = recovery_of(record, cell);
+    if (!recovery)
+      problems.push_back({Exit::setup, cell.id + ": " + recovery.error().message()});
+    else if (*recovery)
+      result.recovery.push_back(std::move(**recovery));
+    if (cell.trace_info.lost != 0)
+      result.notes.push_back(fmt::format("{}: {} packets found no room in the trace.", cell.id,
+                                         count_words(cell.trace_info.lost)));
+  }
   append(problems, std::move(findings.problems));
+  append(problems, std::move(rules.problems));
   append(problems, unforeseen_breaks(record, result));
   for (const Problem& p : problems) result.problems.push_back(p.text);
   // Without proof there is no number to quote; the goodputs stay, to find out what went wrong.

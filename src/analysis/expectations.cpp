@@ -33,13 +33,18 @@ std::string side_words(const lab::Value& value, lab::Dimension dimension)
   return text;
 }
 
+/// A bare number has whatever dimension it is compared with.
+lab::Dimension dimension_of(const lab::Comparison& comparison)
+{
+  return comparison.left.dimension == lab::Dimension::number ? comparison.right.dimension
+                                                             : comparison.left.dimension;
+}
+
 /// Both sides as measured, where the judgement is not a pass.
 std::string reason(const lab::Comparison& comparison, const lab::Judged& judged)
 {
   if (judged.judgement == lab::Judgement::pass) return {};
-  // A bare number has whatever dimension it is compared with.
-  lab::Dimension dimension = comparison.left.dimension;
-  if (dimension == lab::Dimension::number) dimension = comparison.right.dimension;
+  const lab::Dimension dimension = dimension_of(comparison);
   const std::string left = side_words(judged.left, dimension);
   const std::string right = side_words(judged.right, dimension);
   if (judged.judgement == lab::Judgement::fail)
@@ -71,6 +76,8 @@ void judge_one(ExpectationResult& expectation, const lab::Lookup& figures)
   }
   expectation.verdict = verdict_of(judged->judgement);
   expectation.value = rounded(judged->left.value);
+  if (expectation.value)
+    expectation.measured = figure_words(*expectation.value, dimension_of(*parsed.comparison));
   expectation.reason = reason(*parsed.comparison, *judged);
 }
 

@@ -79,6 +79,9 @@ public:
       return corrupt(call);
     case Function::completions:
       return completions(call);
+    case Function::fired:
+    case Function::matched:
+      return rule(call);
     }
     return missing("the figure is unknown");
   }
@@ -203,6 +206,14 @@ private:
           count != s.flow->completions.end())
         sum += count->second;
     return exactly(static_cast<double>(sum));
+  }
+
+  [[nodiscard]] Figure rule(const Call& call) const
+  {
+    for (const RuleResult& r : result_.rules)
+      if (r.name == call.rule)
+        return exactly(static_cast<double>(call.function == Function::fired ? r.fired : r.matched));
+    return missing(fmt::format("rule {} was not counted", call.rule));
   }
 
   [[nodiscard]] Error unmeasured(const Call& call) const

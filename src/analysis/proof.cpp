@@ -20,7 +20,9 @@ using record::Impairment;
 bool corrupts(const lab::Lab& lab)
 {
   return std::any_of(lab.faults.begin(), lab.faults.end(),
-                     [](const lab::Fault& f) { return f.kind == lab::FaultKind::corrupt; });
+                     [](const lab::Fault& f) { return f.kind == lab::FaultKind::corrupt; }) ||
+         std::any_of(lab.rules.begin(), lab.rules.end(),
+                     [](const lab::Rule& r) { return r.kind == lab::RuleKind::forge; });
 }
 
 bool small_queue(const lab::Lab& lab, const Impairment& impairment)
@@ -80,7 +82,7 @@ private:
   void presence()
   {
     std::vector<std::string_view> conditions{baseline};
-    if (!record_.lab.faults.empty()) conditions.push_back(faulted);
+    if (!record_.lab.faultless()) conditions.push_back(faulted);
     for (const lab::Traffic& traffic : record_.lab.traffic)
       for (const std::string_view condition : conditions)
         for (std::uint32_t repeat = 0; repeat < record_.lab.measure.repeat; ++repeat) {

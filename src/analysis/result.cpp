@@ -18,8 +18,10 @@ RDMALAB_JSON(TrafficResult, name, kind, baseline, faulted, retention, cpu, cpu_b
              counters, completions, checked_messages, corrupt_messages, broke)
 RDMALAB_JSON(FaultResult, name, kind, where, setting, requested_ppm, applied_ppm, observed_ppm,
              observed_low_ppm, observed_high_ppm, packets, dropped, consistent)
-RDMALAB_JSON(ExpectationResult, text, verdict, value, reason, line)
+RDMALAB_JSON(RuleResult, name, kind, traffic, setting, requested_ppm, observed_ppm,
+             observed_low_ppm, observed_high_ppm, matched, fired, held, consistent)
+RDMALAB_JSON(ExpectationResult, text, verdict, value, measured, reason, line)
 RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic,
-             faults, expectations, problems, notes, exit_code)
+             faults, rules, recovery, expectations, problems, notes, exit_code)
 
 } // namespace rdmalab::analysis

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/cell_recovery.h"
 #include "base/json_fwd.h"
 #include "record/record.h"
 
@@ -105,10 +106,29 @@ struct FaultResult {
 };
 RDMALAB_JSON_DECLARE(FaultResult)
 
+/// What a rule did in all faulted cells. Shares in ppm of the packets that it could hit; the
+/// requested one only where dice decide.
+struct RuleResult {
+  std::string name;
+  std::string kind;
+  std::string traffic;
+  std::string setting; ///< "data 1000, sent the 1st time"
+  std::optional<std::uint64_t> requested_ppm;
+  std::optional<std::uint64_t> observed_ppm;
+  std::optional<std::uint64_t> observed_low_ppm; ///< 99 % binomial (Wilson) interval
+  std::optional<std::uint64_t> observed_high_ppm;
+  std::uint64_t matched = 0;
+  std::uint64_t fired = 0;
+  std::uint64_t held = 0; ///< packets that waited to the end for others to pass
+  bool consistent = true;
+};
+RDMALAB_JSON_DECLARE(RuleResult)
+
 struct ExpectationResult {
   std::string text;
   Verdict verdict = Verdict::invalid;
   std::optional<double> value; ///< of the left side
+  std::string measured;        ///< the same in words: "107 ms"; "" without a value
   std::string reason;          ///< why it is not a pass
   int line = 0;                ///< in the lab file
 };
@@ -124,6 +144,8 @@ struct Result {
   record::Timing timing;
   std::vector<TrafficResult> traffic;
   std::vector<FaultResult> faults;
+  std::vector<RuleResult> rules;
+  std::vector<CellRecovery> recovery; ///< of each cell that was traced, in the plan's order
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
   std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity

@@ -46,6 +46,15 @@ void print_links(std::ostream& out, const plan::Fabric& fabric)
   }
 }
 
+void print_rules(std::ostream& out, const lab::Lab& lab)
+{
+  if (lab.rules.empty()) return;
+  out << "\nrules\n";
+  for (const lab::Rule& rule : lab.rules)
+    out << fmt::format("  {:<12} {} {}: {}\n", rule.name, lab::kind_words(rule.kind), rule.traffic,
+                       lab::rule_words(rule));
+}
+
 void print_cells(std::ostream& out, const plan::Plan& plan)
 {
   const std::uint64_t each = plan.lab.measure.warmup_ns + plan.lab.measure.duration_ns;
@@ -83,6 +92,7 @@ Result<Exit> show_plan(Context& context, const PlanOptions& options)
   if (!plan.lab.hypothesis.empty()) context.out << plan.lab.hypothesis << '\n';
   print_hosts(context.out, plan.fabric);
   print_links(context.out, plan.fabric);
+  print_rules(context.out, plan.lab);
   print_cells(context.out, plan);
   const auto notes = plan::notes(plan);
   if (!notes.empty()) context.out << "\nnotes\n";

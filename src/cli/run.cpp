@@ -10,8 +10,12 @@
 #include "lab/parse.h"
 #include "plan/planner.h"
 #include "report/jsonl.h"
+#include "report/ladder.h"
+#include "report/ladder_svg.h"
 
+#include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <ostream>
@@ -30,6 +34,7 @@ struct RunOptions {
   std::uint64_t seed = 0;
   std::uint32_t repeat = 0;
   std::string record; ///< file for the Record; empty: not wanted
+  std::string traces; ///< folder for pcapng files; empty: not wanted
   OutputOptions output;
 };
 
@@ -52,7 +57,34 @@ Result<plan::Plan> plan_lab(const std::string& name, const RunOptions& options)
   TRY_ASSIGN(lab::Lab lab, lab::load_file(find_lab(name)));
   if (options.seed != 0) lab.seed = options.seed;
   if (options.repeat != 0) lab.measure.repeat = options.repeat;
+  if (!options.traces.empty()) lab.trace.on = true;
   return plan::make_plan(lab);
+}
+
+/// A pcapng file for each cell, roce-faulted-0.pcapng, and the recovery in it that tells most as a
+/// ladder, .txt and .svg.
+Status write_traces(const record::Record& record, const analysis::Result& result,
+                    const std::string& folder)
+{
+  const auto path_of = [&folder](std::string id, const char* suffix) {
+    std::replace(id.begin(), id.end(), '/', '-');
+    return std::filesystem::path(folder) / (id + suffix);
+  };
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return system_error(error.value(), "make folder " + folder, Exit::usage);
+  for (const record::Cell& cell : record.cells) {
+    if (cell.trace.empty()) continue;
+    TRY(write_file_atomically(path_of(cell.id, ".pcapng"), cell.trace));
+  }
+  for (const analysis::CellRecovery& recovery : result.recovery) {
+    if (!recovery.ladder) continue;
+    TRY(write_file_atomically(path_of(recovery.cell, ".txt"),
+                              report::ladder(*recovery.ladder, report::Style{})));
+    TRY(write_file_atomically(path_of(recovery.cell, ".svg"),
+                              report::ladder_svg(*recovery.ladder)));
+  }
+  return {};
 }
 
 Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptions& options)
@@ -67,6 +99,8 @@ Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptio
   TRY_ASSIGN(record::Record record, engine::execute(plan, options.engine, progress));
   line.finish();
   analysis::Result result = analysis::analyse(record);
+  if (!options.traces.empty()) TRY(write_traces(record, result, options.traces));
+  for (record::Cell& cell : record.cells) cell.trace = {}; // tens of MB each
   return Outcome{std::move(record), std::move(result)};
 }
 
@@ -75,6 +109,8 @@ Result<Exit> run(Context& context, RunOptions& options)
   options.engine.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
   options.engine.snapshot = !options.boot;
   TRY(check_output_options(context, options.output, options.labs.size()));
+  if (!options.traces.empty() && options.labs.size() != 1)
+    return usage_error("--trace takes one lab", "run the labs one by one");
   if (!options.record.empty() && options.labs.size() != 1)
     return usage_error("--record takes one lab", "run the labs one by one");
 
@@ -135,6 +171,10 @@ void add_run(CLI::App& app, Context& context)
       ->check(CLI::Range(1, 1000));
   command->add_option("--record", options->record,
                       "Keep what was measured in FILE, for `report` and `compare`");
+  command
+      ->add_option("--trace", options->traces,
+                   "Keep every packet of each cell as pcapng files in FOLDER, for Wireshark")
+      ->type_name("FOLDER");
   add_output_options(*command, options->output);
   command->callback([options, &context] {
     context.action = [options, &context] { return run(context, *options); };

@@ -63,11 +63,12 @@ Result<Exit> validate(Context& context, const std::vector<std::string>& files)
       all.push_back(to_json(checked));
     else if (checked.plan && !context.quiet)
       context.out << fmt::format("{}: {} is a valid lab: hosts {}, traffics {}, faults {}, "
+                                 "rules {}, "
                                  "cells {}\n",
                                  checked.file.string(), checked.plan->lab.name,
                                  checked.plan->lab.topology.hosts.size(),
                                  checked.plan->lab.traffic.size(), checked.plan->lab.faults.size(),
-                                 checked.plan->cells.size());
+                                 checked.plan->lab.rules.size(), checked.plan->cells.size());
   }
   if (context.json) print_json(context, {{"version", 1}, {"valid", valid}, {"files", all}});
   return valid ? Exit::ok : Exit::usage;

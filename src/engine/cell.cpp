@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "base/wide.h"
+#include "engine/cell_faults.h"
 #include "engine/kernel_log.h"
 #include "net/fabric.h"
 #include "traffic/endpoint.h"
@@ -173,6 +174,21 @@ Status fill_in_impairments(record::Cell& record, net::Fabric& fabric,
   return {};
 }
 
+/// Until the last FIN has gone where it was meant to go: sums close only then.
+Status wait_until_quiet(net::Fabric& fabric)
+{
+  constexpr std::uint64_t rest_ns = 20'000'000;
+  constexpr int patience = 500; // the longest link delay is 10 s
+  for (int i = 0; i < patience; ++i) {
+    sleep_until_ns(monotonic_ns() + rest_ns);
+    TRY_ASSIGN(const auto counts, fabric.impairment_stats());
+    if (i > 1 && std::all_of(counts.begin(), counts.end(),
+                             [](const net::ImpairmentCounts& c) { return c.queued == 0; }))
+      return {};
+  }
+  return Error{Exit::timeout, "wait until the fabric is quiet", 0, {}, {}};
+}
+
 } // namespace
 
 struct CellRun::State {
@@ -223,6 +239,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric)));
   net::Fabric& fabric = *state->fabric;
   record.offloads = fabric.offloads();
+  TRY_ASSIGN(std::optional<CellFaults> faults, CellFaults::attach(plan, cell, fabric));
 
   std::vector<const lab::Traffic*> traffics;
   for (const std::string& name : cell.traffic)
@@ -262,6 +279,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   std::uint64_t lead_ns = 0;
   for (const lab::Traffic* traffic : traffics)
     lead_ns = std::max(lead_ns, traffic::lead_ns(*traffic));
+  if (faults) lead_ns += CellFaults::arm_ns;
   schedule.start_ns = monotonic_ns() + lead_ns;
   schedule.window_begin_ns = schedule.start_ns + measure.warmup_ns;
   schedule.window_end_ns = schedule.window_begin_ns + measure.duration_ns;
@@ -271,6 +289,12 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
                  0,
                  "raise timeout, or shorten warmup and duration",
                  {}};
+  if (faults) {
+    std::vector<CellFaults::Ends> ends;
+    for (size_t i = 0; i < state->pairs.size(); ++i)
+      ends.push_back({traffics[i], &state->pairs[i].initiator, &state->pairs[i].target});
+    TRY(faults->arm(ends, schedule.start_ns));
+  }
   for (Pair& pair : state->pairs) {
     TRY(pair.target.start(schedule));
     TRY(pair.initiator.start(schedule));
@@ -307,7 +331,9 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   for (size_t i = 0; i < targets.size(); ++i)
     record.flows.push_back(traffic::merge(initiators[i], targets[i]));
   if (programs) bound_by_counters(record);
+  if (faults) TRY(wait_until_quiet(fabric));
   TRY(fill_in_impairments(record, fabric, applied));
+  if (faults) TRY(faults->fill_in(record));
   record.kernel_log = log.warnings();
   return CellRun(std::move(state));
 }

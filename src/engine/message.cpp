@@ -19,7 +19,10 @@ Result<Request> decode_request(const std::string& text)
 
 std::string encode(const Result<record::Cell>& response)
 {
-  if (response) return to_text(Json{{"cell", *response}});
+  // JSON text holds no zero byte, so what follows one is the trace.
+  if (response)
+    return to_text(Json{{"cell", *response}}) +
+           (response->trace.empty() ? "" : std::string(1, '\0') + response->trace);
   const Error& e = response.error();
   return to_text(Json{{"error",
                        {{"exit", static_cast<int>(e.exit)},
@@ -31,8 +34,14 @@ std::string encode(const Result<record::Cell>& response)
 
 Result<record::Cell> decode_response(const std::string& text)
 {
-  TRY_ASSIGN(const Json json, parse_json(text, "the guest's answer"));
-  if (json.contains("cell")) return from_json_value<record::Cell>(json["cell"], "a cell's record");
+  const std::size_t end = text.find('\0');
+  TRY_ASSIGN(const Json json,
+             parse_json(std::string_view(text).substr(0, end), "the guest's answer"));
+  if (json.contains("cell")) {
+    TRY_ASSIGN(record::Cell cell, from_json_value<record::Cell>(json["cell"], "a cell's record"));
+    if (end != std::string::npos) cell.trace = text.substr(end + 1);
+    return cell;
+  }
   const Json e = json.value("error", Json::object());
   return Error{static_cast<Exit>(e.value("exit", static_cast<int>(Exit::guest))),
                e.value("attempted", std::string("understand the guest's answer")),

@@ -27,6 +27,8 @@ enum class Function {
   observed,
   corrupt,
   completions,
+  fired,
+  matched,
 };
 
 /// One call, its arguments by meaning; what a function doesn't take is empty.
@@ -35,6 +37,7 @@ struct Call {
   std::string traffic; ///< may be empty for counter(): all traffics
   std::string host;
   std::string fault;
+  std::string rule;
   std::string counter;
   std::string status;     ///< "IBV_WC_RETRY_EXC_ERR"
   std::string percentile; ///< "p50", "p99", "p999", "max"

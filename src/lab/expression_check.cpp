@@ -21,7 +21,8 @@ class Checker {
 public:
   Checker(const Lab& lab, std::vector<Problem>& out)
       : lab_(lab), out_(out), traffics_(names_in(lab.traffic)),
-        hosts_(names_in(lab.topology.hosts)), faults_(names_in(lab.faults))
+        hosts_(names_in(lab.topology.hosts)), faults_(names_in(lab.faults)),
+        rules_(names_in(lab.rules))
   {}
 
   void check(const Expr& expression)
@@ -54,13 +55,13 @@ private:
     const Call& call = expression.call;
     check_name(expression, "traffic", call.traffic, traffics_);
     check_name(expression, "fault", call.fault, faults_);
+    check_name(expression, "rule", call.rule, rules_);
     std::vector<std::string> hosts = hosts_;
     if (call.function == Function::cpu) hosts.emplace_back("fabric");
     check_name(expression, "host", call.host, hosts);
-    if (lab_.faults.empty() &&
-        (call.function == Function::retention || call.condition == "faulted"))
+    if (lab_.faultless() && (call.function == Function::retention || call.condition == "faulted"))
       out_.push_back({expression.column, "the lab has no faults, so there is no faulted condition",
-                      "name a fault in `faults`, or ask for goodput(traffic, baseline)"});
+                      "name one in `faults` or `rules`, or ask for goodput(traffic, baseline)"});
     if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
   }
 
@@ -79,6 +80,7 @@ private:
   std::vector<std::string> traffics_;
   std::vector<std::string> hosts_;
   std::vector<std::string> faults_;
+  std::vector<std::string> rules_;
 };
 
 } // namespace
@@ -95,7 +97,7 @@ std::vector<Problem> check_expression(const Comparison& comparison, const Lab& l
 std::string condition_of(const Call& call, const Lab& lab)
 {
   if (!call.condition.empty()) return call.condition;
-  return lab.faults.empty() ? "baseline" : "faulted";
+  return lab.faultless() ? "baseline" : "faulted";
 }
 
 } // namespace rdmalab::lab

@@ -20,6 +20,8 @@ const std::vector<Signature>& signatures()
       {Function::counter, "counter", Dimension::count, {P::host, P::counter}, {P::traffic}},
       {Function::observed, "observed", Dimension::ratio, {P::fault}, {}},
       {Function::corrupt, "corrupt", Dimension::count, {P::traffic}, {}},
+      {Function::fired, "fired", Dimension::count, {P::rule}, {}},
+      {Function::matched, "matched", Dimension::count, {P::rule}, {}},
       {Function::completions, "completions", Dimension::count, {P::traffic, P::status}, {}},
   };
   return all;
@@ -40,6 +42,8 @@ std::string name_of(Parameter parameter)
     return "host";
   case Parameter::fault:
     return "fault";
+  case Parameter::rule:
+    return "rule";
   case Parameter::counter:
     return "counter";
   case Parameter::status:
@@ -132,6 +136,8 @@ std::string& field_of(Call& call, Parameter parameter)
     return call.host;
   case Parameter::fault:
     return call.fault;
+  case Parameter::rule:
+    return call.rule;
   case Parameter::counter:
     return call.counter;
   case Parameter::status:

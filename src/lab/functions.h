@@ -8,7 +8,7 @@
 /// The functions of the expression language as a table: parser, checker and reference read it.
 namespace rdmalab::lab {
 
-enum class Parameter { traffic, host, fault, counter, status, percentile, part, condition };
+enum class Parameter { traffic, host, fault, rule, counter, status, percentile, part, condition };
 
 struct Signature {
   Function function;

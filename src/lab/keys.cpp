@@ -1,62 +1,14 @@
 #include "lab/keys.h"
 
+#include "lab/key_makers.h"
+
 #include <algorithm>
 
 namespace rdmalab::lab {
+
+using namespace key_makers;
+
 namespace {
-
-constexpr std::uint64_t us = 1'000;
-constexpr std::uint64_t ms = 1'000'000;
-constexpr std::uint64_t s = 1'000'000'000;
-constexpr std::uint64_t gbit = 1'000'000'000;
-
-Key key(std::string name, Type type, std::string help)
-{
-  Key made;
-  made.name = std::move(name);
-  made.type = type;
-  made.help = std::move(help);
-  return made;
-}
-
-Key required(Key made)
-{
-  made.required = true;
-  return made;
-}
-
-Key fallback(std::string text, Key made)
-{
-  made.fallback = std::move(text);
-  return made;
-}
-
-Key range(std::uint64_t min, std::uint64_t max, Key made)
-{
-  made.min = min;
-  made.max = max;
-  return made;
-}
-
-Key choices(std::vector<std::string> words, Key made)
-{
-  made.choices = std::move(words);
-  return made;
-}
-
-Key only(std::vector<std::string> kinds, Key made)
-{
-  made.kinds = std::move(kinds);
-  return made;
-}
-
-Key with(const Table& table, Key made)
-{
-  made.table = &table;
-  return made;
-}
-
-constexpr std::uint64_t all = 1'000'000; // ppm
 
 std::vector<Key> shape_keys()
 {
@@ -294,6 +246,8 @@ const Table& lab_table()
                                  key("run", Type::groups, "which traffics run together"))),
        with(fault_table(),
             key("faults", Type::objects, "what goes wrong in the faulted condition")),
+       with(rule_table(), key("rules", Type::objects, "faults addressed to single packets")),
+       with(trace_table(), key("trace", Type::object, "every packet, for Wireshark and analysis")),
        with(measure_table(), key("measure", Type::object, "how long and how often")),
        key("expect", Type::texts,
            "comparisons that must hold, in the language of docs/lab-file.md")}};

@@ -52,6 +52,8 @@ const Table& host_table();
 const Table& traffic_table();
 const Table& fault_table();
 const Table& where_table();
+const Table& rule_table();
+const Table& trace_table();
 const Table& measure_table();
 
 } // namespace rdmalab::lab

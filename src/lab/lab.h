@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/json_fwd.h"
+#include "lab/rule.h"
 
 #include <cstdint>
 #include <optional>
@@ -110,6 +111,13 @@ struct Fault {
 };
 RDMALAB_JSON_DECLARE(Fault)
 
+/// What the packet trace keeps.
+struct TraceOptions {
+  bool on = false;
+  std::uint32_t snap_bytes = 128; ///< of each frame
+};
+RDMALAB_JSON_DECLARE(TraceOptions)
+
 struct Measure {
   std::uint64_t warmup_ns = 100'000'000;
   std::uint64_t duration_ns = 1'000'000'000;
@@ -138,8 +146,13 @@ struct Lab {
   std::vector<std::vector<std::string>>
       groups; ///< traffics that run together; default: each on its own
   std::vector<Fault> faults;
+  std::vector<Rule> rules; ///< like faults in force in the faulted condition only
+  TraceOptions trace;
   Measure measure;
   std::vector<Expectation> expect;
+
+  /// Whether there is a faulted condition.
+  [[nodiscard]] bool faultless() const { return faults.empty() && rules.empty(); }
 };
 RDMALAB_JSON_DECLARE(Lab)
 

@@ -46,6 +46,8 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   const Node* traffic = reader.child("traffic");
   const Node* run = reader.child("run");
   const Node* faults = reader.child("faults");
+  const Node* rules = reader.child("rules");
+  const Node* trace = reader.child("trace");
   const Node* measure = reader.child("measure");
   const Node* expect = reader.child("expect");
   Names hosts("host", out);
@@ -61,6 +63,8 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   read_groups(run, lab, traffics, out);
   if (faults != nullptr) read_faults(*faults, lab, hosts, out);
   if (measure != nullptr) read_measure(*measure, lab, out);
+  if (rules != nullptr) read_rules(*rules, lab, traffics, out);
+  if (trace != nullptr) read_trace(*trace, lab, out);
   if (lab.measure.warmup_ns + lab.measure.duration_ns >= lab.timeout_ns)
     out.add(
         reader.place(reader.has("timeout") ? "timeout" : "measure"),

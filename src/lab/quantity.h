@@ -25,6 +25,8 @@ enum class Type {
   links,   ///< a mapping from host names
   groups,  ///< apart, together, or a list of lists of traffic names
   texts,   ///< a list of texts
+  words,   ///< one of a few words, or a list of them
+  spans,   ///< an integer, "first..last", or a list of these
 };
 
 /// What went wrong with one quantity.

@@ -88,6 +88,22 @@ Json value_schema(const Key& key)
   }
   case Type::texts:
     return list_of(named("string"), 0);
+  case Type::words: {
+    const Json word{{"enum", key.choices}};
+    Json schema;
+    schema["anyOf"] = Json::array({word, list_of(word, 1)});
+    return schema;
+  }
+  case Type::spans: {
+    Json number = named("integer");
+    number["minimum"] = key.min;
+    number["maximum"] = key.max;
+    Json range = named("string");
+    range["pattern"] = "^[0-9]+(\\.\\.[0-9]*)?$";
+    Json schema;
+    schema["anyOf"] = Json::array({number, range, list_of(Json{{"anyOf", {number, range}}}, 1)});
+    return schema;
+  }
   }
   return {};
 }

@@ -38,6 +38,9 @@ void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffic
                   Diagnostics& out);
 void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out);
 void read_faults(const Node& node, Lab& lab, const Names& hosts, Diagnostics& out);
+/// After traffic, faults and measure: a rule is checked against what the traffic can send.
+void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& out);
+void read_trace(const Node& node, Lab& lab, Diagnostics& out);
 /// Call it last: the expressions' names are checked against the rest of the lab.
 void read_expectations(const Node& node, Lab& lab, Diagnostics& out);
 

@@ -2,7 +2,7 @@
 
 #include "cpu_ledger.h"
 #include "cpu_ledger.skel.h"
-#include "measure/bpf_log.h"
+#include "ebpf/log.h"
 
 #include <array>
 #include <cerrno>
@@ -84,7 +84,7 @@ Result<CpuLedger> CpuLedger::load(bool with_rxe)
                  "a PREEMPT_RT kernel switches away from softirqs",
                  {}};
 
-  BpfLog log;
+  ebpf::BpfLog log;
   Skeleton skeleton(cpu_ledger_bpf__open());
   if (!skeleton) return system_error("open the CPU ledger's programs", Exit::setup, log.tail());
   skeleton->rodata->with_rxe = with_rxe;
@@ -133,7 +133,7 @@ Status CpuLedger::open(const std::vector<CpuHost>& hosts)
   }
   skeleton->bss->hosts.count = static_cast<std::uint32_t>(hosts.size());
 
-  BpfLog log;
+  ebpf::BpfLog log;
   if (const int failed = cpu_ledger_bpf__attach(skeleton))
     return system_error(-failed, "attach the CPU ledger's programs", Exit::setup, log.tail());
   for (int cpu = 0; cpu < state_->cpus; ++cpu) {

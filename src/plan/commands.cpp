@@ -219,6 +219,10 @@ void write_faults(Script& script, const Plan& plan)
                                shaper.up ? "from" : "to", shaper.host));
     write_netem(script, plan, shaper, i, "change", shaper.faulted);
   }
+  for (const lab::Rule& rule : plan.lab.rules)
+    script.comment(fmt::format("{}: {} {}'s {}. Only rdmalab's eBPF programs can do that.",
+                               rule.name, lab::kind_words(rule.kind), rule.traffic,
+                               lab::rule_words(rule)));
 }
 
 void write_teardown(Script& script, const Plan& plan)
@@ -290,8 +294,8 @@ std::string shell_script(const Plan& plan)
   write_cables(script, plan.fabric);
   if (uses_verbs(plan)) write_rdma(script, plan.fabric);
   write_shapers(script, plan);
-  write_traffic(script, plan, plan.lab.faults.empty() ? "Traffic" : "Traffic, unfaulted");
-  if (!plan.lab.faults.empty()) {
+  write_traffic(script, plan, plan.lab.faultless() ? "Traffic" : "Traffic, unfaulted");
+  if (!plan.lab.faultless()) {
     write_faults(script, plan);
     write_traffic(script, plan, "Traffic, faulted");
   }

@@ -59,7 +59,7 @@ HostNode host_node(const std::string& name, std::size_t index)
 std::vector<Cell> make_cells(const lab::Lab& lab)
 {
   std::vector<Condition> conditions{Condition::baseline};
-  if (!lab.faults.empty()) conditions.push_back(Condition::faulted);
+  if (!lab.faultless()) conditions.push_back(Condition::faulted);
 
   std::vector<Cell> cells;
   for (std::uint32_t repeat = 0; repeat < lab.measure.repeat; ++repeat)

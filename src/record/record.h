@@ -80,6 +80,65 @@ struct Impairment {
 };
 RDMALAB_JSON_DECLARE(Impairment)
 
+/// How a QP or TCP stream is known on the wire: what a trace is read by.
+struct Stream {
+  std::string traffic;
+  std::uint32_t index = 0; ///< within the traffic, in order of creation
+  std::string from;        ///< the host that posts, or connects and sends
+  std::string to;
+  std::uint32_t from_qp = 0; ///< QP numbers and the first PSNs of requests; 0 for TCP
+  std::uint32_t to_qp = 0;
+  std::uint32_t from_psn = 0;
+  std::uint32_t to_psn = 0;
+  std::uint16_t from_port = 0; ///< TCP's, 0 for verbs
+  std::uint16_t to_port = 0;
+};
+RDMALAB_JSON_DECLARE(Stream)
+
+/// What one rule of the lab did, from the start of traffic to its end.
+struct RuleCount {
+  std::string rule;
+  std::uint64_t matched = 0; ///< packets that everything but `every` and the dice held for
+  std::uint64_t fired = 0;
+  std::uint64_t held = 0; ///< of those fired, packets still waiting for others to pass them
+};
+RDMALAB_JSON_DECLARE(RuleCount)
+
+/// One packet that a rule hit. Times count from the start of traffic.
+struct Firing {
+  std::string rule;
+  std::uint64_t time_ns = 0;
+  std::uint32_t stream = 0;       ///< index into Cell::streams
+  std::string packet_class;       ///< as lab files write it
+  std::uint64_t number = 0;       ///< PSN after the first, or TCP payload byte
+  std::uint32_t transmission = 0; ///< 1: the packet's first; 0: nobody counted
+  std::uint32_t bytes = 0;        ///< of the frame
+};
+RDMALAB_JSON_DECLARE(Firing)
+
+/// Packets of one class from one host to another. They must close: sent − dropped + duplicated =
+/// passed, and what passed and did not arrive was taken by a netem.
+struct ClassCount {
+  std::string from;
+  std::string to;
+  std::string packet_class;
+  std::uint64_t sent = 0;       ///< entered the fabric
+  std::uint64_t dropped = 0;    ///< by rules
+  std::uint64_t duplicated = 0; ///< by rules
+  std::uint64_t passed = 0;     ///< on to the receiver's port
+  std::uint64_t arrived = 0;
+};
+RDMALAB_JSON_DECLARE(ClassCount)
+
+/// The packet trace that Cell::trace holds, so that the digest covers it.
+struct TraceInfo {
+  std::uint64_t packets = 0;
+  std::uint64_t lost = 0; ///< packets that found no room in the buffer
+  std::uint64_t bytes = 0;
+  std::string digest; ///< SHA-256; "" without a trace
+};
+RDMALAB_JSON_DECLARE(TraceInfo)
+
 struct Cell {
   std::string id;
   std::vector<std::string> traffic;
@@ -95,7 +154,13 @@ struct Cell {
   std::vector<Counters> counters;
   std::vector<Impairment> impairments;
   std::map<std::string, std::string>
-      offloads;                        ///< "client eth0" to the offloads that are on, "" for none
+      offloads;                 ///< "client eth0" to the offloads that are on, "" for none
+  std::vector<Stream> streams;  ///< only with rules or a trace; so the next three
+  std::vector<RuleCount> rules; ///< in the lab's order
+  std::vector<Firing> firings;  ///< the first 4096
+  std::vector<ClassCount> packets;
+  TraceInfo trace_info;
+  std::string trace;                   ///< pcapng; not in the JSON
   std::vector<std::string> problems;   ///< why this cell proves nothing; empty: it does
   std::vector<std::string> kernel_log; ///< warnings and worse, without time stamps
 };

@@ -10,8 +10,14 @@ RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
 RDMALAB_JSON(Counters, host, rdma, device)
 RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,
              dropped, overflowed, duplicated, reordered, corrupted, delayed, exact)
+RDMALAB_JSON(Stream, traffic, index, from, to, from_qp, to_qp, from_psn, to_psn, from_port, to_port)
+RDMALAB_JSON(RuleCount, rule, matched, fired, held)
+RDMALAB_JSON(Firing, rule, time_ns, stream, packet_class, number, transmission, bytes)
+RDMALAB_JSON(ClassCount, from, to, packet_class, sent, dropped, duplicated, passed, arrived)
+RDMALAB_JSON(TraceInfo, packets, lost, bytes, digest)
 RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
-             counters, impairments, offloads, problems, kernel_log)
+             counters, impairments, offloads, streams, rules, firings, packets, trace_info,
+             problems, kernel_log)
 RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)
 RDMALAB_JSON(Timing, wall_seconds, first_packet_seconds)
 RDMALAB_JSON(Record, version, lab, environment, timing, cells)

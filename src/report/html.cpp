@@ -126,14 +126,23 @@ std::string faults(const Result& result)
       rows);
 }
 
+std::string rules(const Result& result)
+{
+  std::vector<std::vector<std::string>> rows;
+  for (const auto& r : result.rules)
+    rows.push_back({r.name, r.kind, r.setting, r.traffic, analysis::count_words(r.matched),
+                    analysis::count_words(r.fired), r.consistent ? "✔" : "✘"});
+  return table({"rule", "does", "to", "of", "matched", "hit", ""}, rows);
+}
+
 std::string expectations(const Result& result)
 {
   std::string rows;
   for (const auto& e : result.expectations)
     rows += fmt::format("<tr><td class=\"{0}\">{0}</td><td><code>{1}</code></td><td>{2}</td>"
                         "<td>{3}</td></tr>\n",
-                        verdict_word(e.verdict), xml_text(e.text),
-                        e.value ? analysis::three_digits(*e.value) : "-", xml_text(e.reason));
+                        verdict_word(e.verdict), xml_text(e.text), e.value ? e.measured : "-",
+                        xml_text(e.reason));
   if (rows.empty()) return {};
   return "<h2>Expected</h2>\n<table>\n<tr><th></th><th>expectation</th><th>measured</th><th></th>"
          "</tr>\n" +
@@ -169,6 +178,7 @@ std::string html(const Result& result)
   out += section("Throughput", throughput(result));
   out += section("CPU within the window", cpu(result));
   out += section("Faults", faults(result));
+  if (!result.rules.empty()) out += section("Rules", rules(result));
   out += expectations(result);
   out +=
       fmt::format("<h2>Where and how</h2>\n<p>{}<br><small>record {}</small></p>\n",

@@ -71,8 +71,7 @@ std::string expectations(const Result& result)
   if (result.expectations.empty()) return {};
   std::string out = "\n| | expectation | measured | |\n|---|---|---:|---|\n";
   for (const auto& e : result.expectations)
-    out += row({mark(e.verdict), code(e.text), e.value ? analysis::three_digits(*e.value) : "-",
-                plain(e.reason)});
+    out += row({mark(e.verdict), code(e.text), e.value ? e.measured : "-", plain(e.reason)});
   return out;
 }
 
@@ -108,6 +107,16 @@ std::string faults(const Result& result)
   return out;
 }
 
+std::string rules(const Result& result)
+{
+  if (result.rules.empty()) return {};
+  std::string out = "\n| rule | does | to | of | matched | hit |\n|---|---|---|---|---:|---:|\n";
+  for (const auto& r : result.rules)
+    out += row({plain(r.name), plain(r.kind), plain(r.setting), plain(r.traffic),
+                analysis::count_words(r.matched), analysis::count_words(r.fired)});
+  return out;
+}
+
 std::string details(const Result& result)
 {
   std::string out = fmt::format("\n<details><summary>Where and how</summary>\n\n- {}\n",
@@ -135,7 +144,7 @@ std::string markdown(const Result& result)
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
   return out + throughput(result) + expectations(result) + cpu(result) + faults(result) +
-         details(result);
+         rules(result) + details(result);
 }
 
 } // namespace rdmalab::report

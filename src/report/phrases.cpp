@@ -132,6 +132,8 @@ std::string closing_sentence(const Result& result)
   if (!kept.empty()) {
     std::vector<std::string> faults;
     for (const analysis::FaultResult& f : result.faults) faults.push_back(fault_words(f));
+    for (const analysis::RuleResult& r : result.rules)
+      faults.push_back(fmt::format("{} of {} ({})", r.kind, r.traffic, r.setting));
     return fmt::format("With {} {}.", faults.empty() ? "the faults" : listed(faults), listed(kept));
   }
   if (delivered.empty()) return "Nothing was measured.";

@@ -3,6 +3,7 @@
 #include "analysis/words.h"
 #include "report/grid.h"
 #include "report/phrases.h"
+#include "report/recovery_table.h"
 #include "report/text.h"
 
 #include <algorithm>
@@ -50,6 +51,8 @@ public:
     throughput();
     cpu();
     faults();
+    rules();
+    recoveries();
     limits();
     latencies();
     expectations();
@@ -206,6 +209,30 @@ private:
     return row;
   }
 
+  void rules()
+  {
+    Grid grid({{"RULE"}, {"does"}, {"to"}, {"of"}, {"asked", true}, {"hit / matched", true}, {""}});
+    for (const analysis::RuleResult& r : result_.rules)
+      grid.add(
+          {{r.name, Tone::strong},
+           r.kind,
+           r.setting,
+           r.traffic,
+           r.requested_ppm ? ppm_words(r.requested_ppm) : "-",
+           fmt::format("{} / {}", analysis::count_words(r.fired), analysis::count_words(r.matched)),
+           {r.consistent ? "✔" : "✘", r.consistent ? Tone::good : Tone::bad}});
+    section(grid);
+  }
+
+  /// Of the first faulted cell of each group; without faults there is nothing to recover from.
+  void recoveries()
+  {
+    for (const analysis::CellRecovery& r : result_.recovery) {
+      if (!r.cell.ends_with("/faulted/0")) continue;
+      out_ += recovery_table(r.report, style_);
+    }
+  }
+
   void limits()
   {
     Grid grid({{"LIMIT"}, {"the unfaulted goodput is held back by"}});
@@ -252,7 +279,7 @@ private:
       if (!e.reason.empty())
         text += ": " + e.reason;
       else if (e.value)
-        text += fmt::format(": measured {}", analysis::three_digits(*e.value));
+        text += ": measured " + e.measured;
       paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
     }
   }

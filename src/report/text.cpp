@@ -54,11 +54,12 @@ std::size_t escape_length(std::string_view text)
 
 std::string_view ascii_for(char32_t c)
 {
-  static constexpr std::array<std::pair<char32_t, std::string_view>, 24> likenesses{
+  static constexpr std::array<std::pair<char32_t, std::string_view>, 29> likenesses{
       {{U'…', "..."},    {U'→', "->"}, {U'±', "+/-"}, {U'·', "*"},  {U'×', "x"}, {U'²', "^2"},
        {U'λ', "lambda"}, {U'✔', "ok"}, {U'✘', "NO"},  {U'–', "-"},  {U'—', "-"}, {U'−', "-"},
        {U'µ', "u"},      {U'μ', "u"},  {U'“', "\""},  {U'”', "\""}, {U'‘', "'"}, {U'’', "'"},
-       {U'≥', ">="},     {U'≤', "<="}, {U'≈', "~"},   {U'─', "-"},  {U'█', "#"}, {U'\u00A0', " "}}};
+       {U'≥', ">="},     {U'≤', "<="}, {U'≈', "~"},   {U'─', "-"},  {U'█', "#"}, {U'\u00A0', " "},
+       {U'▶', ">"},      {U'◀', "<"},  {U'│', "|"},   {U'✗', "X"},  {U'⋮', ":"}}};
   for (const auto& [code, text] : likenesses)
     if (code == c) return text;
   return "?";

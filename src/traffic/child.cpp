@@ -90,7 +90,7 @@ Status live(const EndpointSpec& spec, JsonSocket& control)
   unlock_memory_limit();
   const std::uint64_t deadline = monotonic_ns() + spec.ready_timeout_ns;
   TRY_ASSIGN(const auto worker, make_worker(spec, deadline));
-  TRY(control.send(Json{{"ready", Json::object()}}, for_ever));
+  TRY(control.send(Json{{"ready", worker->streams()}}, for_ever));
   TRY_ASSIGN(const Json order, control.receive(for_ever));
   if (!order.contains("schedule"))
     return Error{Exit::setup, "read the controller's schedule", 0, {}, {}};

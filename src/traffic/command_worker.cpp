@@ -99,6 +99,8 @@ class CommandWorker final : public Worker {
 public:
   explicit CommandWorker(const EndpointSpec& spec) : spec_(spec) {}
 
+  [[nodiscard]] std::vector<StreamId> streams() const override { return {}; }
+
   Result<record::Flow> run(const Schedule& schedule) override
   {
     record::Flow flow;

@@ -14,6 +14,7 @@
 
 namespace rdmalab::traffic {
 
+RDMALAB_JSON(StreamId, qp_number, first_psn, port)
 RDMALAB_JSON(Schedule, start_ns, window_begin_ns, window_end_ns)
 
 namespace {
@@ -60,7 +61,7 @@ Endpoint::Endpoint(EndpointSpec spec, pid_t pid, JsonSocket control)
 
 Endpoint::Endpoint(Endpoint&& other) noexcept
     : spec_(std::move(other.spec_)), pid_(std::exchange(other.pid_, -1)),
-      control_(std::move(other.control_))
+      control_(std::move(other.control_)), streams_(std::move(other.streams_))
 {}
 
 Endpoint& Endpoint::operator=(Endpoint&& other) noexcept
@@ -68,6 +69,7 @@ Endpoint& Endpoint::operator=(Endpoint&& other) noexcept
   std::swap(spec_, other.spec_);
   std::swap(pid_, other.pid_);
   std::swap(control_, other.control_);
+  std::swap(streams_, other.streams_);
   return *this;
 }
 
@@ -98,6 +100,8 @@ Status Endpoint::wait_ready(std::uint64_t timeout_ns)
   TRY_ASSIGN(const Json message, receive("wait for the connection", timeout_ns));
   if (!message.contains("ready"))
     return Error{Exit::traffic, name_of(spec_) + ": reported before it was ready", 0, {}, {}};
+  TRY_ASSIGN(streams_, from_json_value<std::vector<StreamId>>(message["ready"],
+                                                              "streams of " + name_of(spec_)));
   return {};
 }
 

@@ -41,6 +41,14 @@ struct Schedule {
 };
 RDMALAB_JSON_DECLARE(Schedule)
 
+/// How one end's QP or TCP stream is known on the wire.
+struct StreamId {
+  std::uint32_t qp_number = 0;
+  std::uint32_t first_psn = 0; ///< of the requests that this end sends
+  std::uint16_t port = 0;      ///< TCP's, of this end
+};
+RDMALAB_JSON_DECLARE(StreamId)
+
 /// How long before start_ns the schedule must be handed out, ns: until all endpoints have it, and a
 /// command's server, which starts at once, listens.
 std::uint64_t lead_ns(const lab::Traffic& traffic);
@@ -68,6 +76,8 @@ public:
   /// outcome.
   Result<record::Flow> report(std::uint64_t timeout_ns);
 
+  /// By QP or stream, once it is ready; a command has none.
+  [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
   [[nodiscard]] pid_t pid() const { return pid_; }
   [[nodiscard]] const EndpointSpec& spec() const { return spec_; }
 
@@ -83,6 +93,7 @@ private:
   EndpointSpec spec_;
   pid_t pid_ = -1;
   JsonSocket control_;
+  std::vector<StreamId> streams_;
 };
 
 /// One Flow from the two ends' reports: deliveries and checks come from the end that saw them, work

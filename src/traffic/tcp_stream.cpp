@@ -74,6 +74,14 @@ Status prepare_receiver(int fd)
   return set_nonblocking(fd);
 }
 
+std::uint16_t local_port(int fd)
+{
+  sockaddr_in address{};
+  socklen_t length = sizeof address;
+  if (::getsockname(fd, reinterpret_cast<sockaddr*>(&address), &length) != 0) return 0;
+  return ntohs(address.sin_port);
+}
+
 Status let_reads_wait(int fd, std::uint64_t until_ns)
 {
   if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK) != 0)

@@ -23,6 +23,9 @@ Status prepare_sender(int fd, bool nodelay, std::uint64_t unsent_bytes);
 /// Non-blocking.
 Status prepare_receiver(int fd);
 
+/// The port of this end; 0 if the connection is gone.
+std::uint16_t local_port(int fd);
+
 /// A stream that is read alone needs no poller: reads wait for data, until the time is up (EAGAIN).
 Status let_reads_wait(int fd, std::uint64_t until_ns);
 

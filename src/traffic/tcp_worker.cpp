@@ -63,6 +63,13 @@ public:
     return std::unique_ptr<Worker>(std::move(self));
   }
 
+  [[nodiscard]] std::vector<StreamId> streams() const override
+  {
+    std::vector<StreamId> ids;
+    for (const Stream& stream : streams_) ids.push_back({0, 0, local_port(stream.fd.get())});
+    return ids;
+  }
+
   Result<record::Flow> run(const Schedule& schedule) override
   {
     record::Flow flow = empty_flow(spec_, schedule);
@@ -217,6 +224,13 @@ public:
       return Error{Exit::traffic, "accept the initiator's out-of-band connection", 0, {}, {}};
     TRY_ASSIGN(const Json ready, self->oob_.exchange(Json{{"ready", true}}, deadline_ns));
     return std::unique_ptr<Worker>(std::move(self));
+  }
+
+  [[nodiscard]] std::vector<StreamId> streams() const override
+  {
+    std::vector<StreamId> ids;
+    for (const Stream& stream : streams_) ids.push_back({0, 0, local_port(stream.fd.get())});
+    return ids;
   }
 
   Result<record::Flow> run(const Schedule& schedule) override

@@ -207,6 +207,7 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
   for (std::uint64_t i = 0; i < qps_.size(); ++i) {
     ours.qp_numbers.push_back(qps_[i]->qp_num);
     ours.psns.push_back(psn_of(spec, i));
+    streams_.push_back({ours.qp_numbers.back(), ours.psns.back(), 0});
   }
   ours.base = reinterpret_cast<std::uintptr_t>(pages_.data());
   ours.key = mr_->rkey;

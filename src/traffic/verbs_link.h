@@ -69,6 +69,8 @@ public:
   [[nodiscard]] ibv_qp* qp(std::uint64_t index) const { return qps_[index].get(); }
   [[nodiscard]] JsonSocket& oob() { return oob_; }
 
+  [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
+
   /// Posts a receive into a slot; its wr_id is work_id(qp, slot).
   Status post_receive(std::uint64_t qp, std::uint64_t index);
 
@@ -91,6 +93,7 @@ private:
   Pages pages_;
   Mr mr_;
   std::vector<Qp> qps_;
+  std::vector<StreamId> streams_;
   JsonSocket oob_;
   ibv_device_attr device_{};
   std::uint8_t gid_index_ = 0;

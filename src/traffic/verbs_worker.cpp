@@ -67,6 +67,7 @@ public:
   }
 
   VerbsLink& link() { return link_; }
+  [[nodiscard]] std::vector<StreamId> streams() const override { return link_.streams(); }
 
   Result<record::Flow> run(const Schedule& schedule) override
   {
@@ -262,6 +263,7 @@ public:
   }
 
   VerbsLink& link() { return link_; }
+  [[nodiscard]] std::vector<StreamId> streams() const override { return link_.streams(); }
 
   Result<record::Flow> run(const Schedule& schedule) override
   {

@@ -14,6 +14,9 @@ public:
   Worker& operator=(const Worker&) = delete;
   virtual ~Worker() = default;
 
+  /// By QP or stream, in order of creation.
+  [[nodiscard]] virtual std::vector<StreamId> streams() const = 0;
+
   /// Drives the traffic until everything is delivered or given up; bounded by the schedule and
   /// drain_budget_ns(). A broken transport is told in Flow::outcome; an Error means that this end
   /// could not do its part.

@@ -175,7 +175,8 @@ TEST_F(Cli, ValidateAcceptsAGoodLab)
   const std::string file = write("lab.yaml", good_lab);
   const Ran ran = run_words({"validate", file});
   EXPECT_EQ(ran.exit, 0) << ran.err;
-  EXPECT_EQ(ran.out, file + ": small is a valid lab: hosts 2, traffics 1, faults 1, cells 4\n");
+  EXPECT_EQ(ran.out,
+            file + ": small is a valid lab: hosts 2, traffics 1, faults 1, rules 0, cells 4\n");
   EXPECT_THAT(run_words({"validate", file, "--quiet"}).out, IsEmpty());
 }
 

@@ -1,4 +1,4 @@
-#include "measure/bpf_log.h"
+#include "ebpf/log.h"
 
 #include <algorithm>
 #include <cstdarg>
@@ -7,7 +7,7 @@
 
 #include <bpf/libbpf.h>
 
-namespace rdmalab::measure {
+namespace rdmalab::ebpf {
 
 namespace {
 
@@ -65,4 +65,4 @@ std::string BpfLog::tail(std::size_t lines) const
   return text;
 }
 
-} // namespace rdmalab::measure
+} // namespace rdmalab::ebpf

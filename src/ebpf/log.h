@@ -2,7 +2,7 @@
 
 #include <string>
 
-namespace rdmalab::measure {
+namespace rdmalab::ebpf {
 
 /// While it lives, what libbpf has to say on this thread is kept instead of printed, so that an
 /// Error can carry the verifier's last lines. libbpf's printer is one for the process; other
@@ -18,4 +18,4 @@ public:
   [[nodiscard]] std::string tail(std::size_t lines = 6) const;
 };
 
-} // namespace rdmalab::measure
+} // namespace rdmalab::ebpf

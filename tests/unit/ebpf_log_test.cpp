@@ -1,9 +1,9 @@
-#include "measure/bpf_log.h"
+#include "ebpf/log.h"
 
 #include <bpf/libbpf.h>
 #include <gmock/gmock.h>
 
-namespace rdmalab::measure {
+namespace rdmalab::ebpf {
 namespace {
 
 TEST(BpfLog, KeepsWhatLibbpfSays)
@@ -41,4 +41,4 @@ TEST(BpfLog, PutsThePrinterBack)
 }
 
 } // namespace
-} // namespace rdmalab::measure
+} // namespace rdmalab::ebpf

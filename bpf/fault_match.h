@@ -1,0 +1,210 @@
+/* Which rule acts on a packet. Only packets of a port that has rules come here. */
+#pragma once
+
+#include "fault_parse.h"
+
+/* What rules ask for beyond what every packet pays for. */
+struct packet {
+  __u64 since; /* ns since the start */
+  __u64 data_number;
+  __u64 identity;
+  __u64 ordinal;
+  __u32 sequence; /* as it stands in the packet */
+  __u32 relative;
+  __u32 span; /* sequence numbers that it covers beyond the first */
+  __u32 transmission;
+  __u32 payload; /* bytes */
+  __u32 payload_offset;
+  __u32 kinds;
+  __u16 flow;
+  __u16 opcode;
+  __u8 numbered; /* the flow is known, and so is the relative number */
+  __u8 from;
+  __u8 to;
+  __u8 position;
+  __u32 fired; /* the rule that acts, or FAULT_RULES */
+};
+
+static __always_inline void study_roce(const __u8* udp, const struct seen* seen,
+                                       struct packet* packet)
+{
+  struct fault_roce_key key = {};
+  const __u8* bth = udp + UDP_BYTES;
+  __u32 headers = UDP_BYTES + opcode_headers[seen->opcode];
+  __u32 length = load16(udp + 4), *flow;
+  __u32 behind = headers + ((bth[1] >> 4) & 3U) + ICRC_BYTES;
+  packet->opcode = seen->opcode;
+  packet->payload = length > behind ? length - behind : 0;
+  packet->payload_offset = seen->transport + headers;
+  packet->sequence = bpf_ntohl(*(const __u32*)(bth + 8)) & 0xffffff;
+  key.qpn = bpf_ntohl(*(const __u32*)(bth + 4)) & 0xffffff;
+  key.from = seen->from;
+  key.to = seen->to;
+  flow = bpf_map_lookup_elem(&roce_flows, &key);
+  if (!flow) return;
+  packet->flow = *flow;
+  packet->relative = (packet->sequence - flows[*flow & (FAULT_FLOWS - 1)].first_psn) & 0xffffff;
+  packet->numbered = 1;
+}
+
+static __always_inline void study_tcp(const __u8* tcp, const struct seen* seen,
+                                      struct packet* packet)
+{
+  struct fault_stream_key key = {};
+  struct fault_stream* stream;
+  __u32 headers = (__u32)(tcp[12] >> 4) * 4;
+  packet->payload = seen->network_bytes > headers ? seen->network_bytes - headers : 0;
+  packet->payload_offset = seen->transport + headers;
+  packet->sequence = bpf_ntohl(*(const __u32*)(tcp + 4));
+  packet->span = packet->payload > 1 ? packet->payload - 1 : 0;
+  key.source_port = *(const __u16*)tcp;
+  key.destination_port = *(const __u16*)(tcp + 2);
+  key.from = seen->from;
+  key.to = seen->to;
+  stream = bpf_map_lookup_elem(&streams, &key);
+  if (!stream) return;
+  packet->flow = stream->flow;
+  packet->relative = packet->sequence - stream->isn;
+  packet->numbered = stream->seen_syn && stream->flow != FAULT_NO_FLOW;
+}
+
+static __always_inline __u32 count_transmission(const struct seen* seen,
+                                                const struct packet* packet)
+{
+  struct fault_transmission_key key = {};
+  __u32 first = 1, *known;
+  key.sequence = packet->relative;
+  key.flow = packet->flow;
+  key.kind = seen->class;
+  known = bpf_map_lookup_elem(&transmissions, &key);
+  if (known) return __sync_fetch_and_add(known, 1) + 1;
+  if (bpf_map_update_elem(&transmissions, &key, &first, BPF_NOEXIST) == 0) return 1;
+  __sync_fetch_and_add(&lost_transmissions, 1);
+  return 0;
+}
+
+static __always_inline void study(struct __sk_buff* skb, const struct seen* seen, __u32 needs,
+                                  struct packet* packet)
+{
+  const __u8* end = (const __u8*)(long)skb->data_end;
+  const __u8* transport = (const __u8*)(long)skb->data + (seen->transport & 127);
+  packet->kinds = seen->kinds;
+  packet->position = seen->position;
+  packet->from = seen->from;
+  packet->to = seen->to;
+  packet->since = bpf_ktime_get_ns() - start_ns;
+  packet->flow = FAULT_NO_FLOW;
+  packet->opcode = FAULT_NO_OPCODE;
+  packet->fired = FAULT_RULES;
+  if (transport + TRANSPORT_BYTES > end || seen->class == FAULT_OTHER) return;
+  if (seen->class >= FAULT_TCP_SYN)
+    study_tcp(transport, seen, packet);
+  else
+    study_roce(transport, seen, packet);
+  if (packet->flow != FAULT_NO_FLOW) {
+    struct fault_flow* flow = &flows[packet->flow & (FAULT_FLOWS - 1)];
+    packet->identity = flow->identity;
+    packet->ordinal = flow->ordinal;
+    if ((needs & FAULT_NEED_DATA_NUMBER) &&
+        (seen->kinds & (1U << FAULT_DATA | 1U << FAULT_TCP_DATA)))
+      packet->data_number = __sync_fetch_and_add(&flow->data_packets, 1);
+  }
+  if ((needs & FAULT_NEED_TRANSMISSION) && packet->numbered)
+    packet->transmission = count_transmission(seen, packet);
+}
+
+/* Whether `value` is one of the sequence numbers that the packet covers. */
+static __always_inline bool covers(const struct packet* packet, __u32 value)
+{
+  return value - packet->relative <= packet->span;
+}
+
+static __always_inline bool in_list(const struct fault_rule* rule, const struct packet* packet)
+{
+  __u32 length = rule->list_length;
+  for (__u32 i = 0; i < FAULT_LIST && i < length; i++)
+    if (covers(packet, rule->list[i])) return true;
+  return false;
+}
+
+static __always_inline bool matches(const struct fault_rule* rule, struct fault_rule_state* state,
+                                    const struct packet* packet)
+{
+  __u32 if_ = rule->conditions;
+  if (!(rule->kinds & packet->kinds)) return false;
+  if (rule->flow != FAULT_NO_FLOW && rule->flow != packet->flow) return false;
+  if (rule->from != FAULT_ANY && rule->from != packet->from) return false;
+  if (rule->to != FAULT_ANY && rule->to != packet->to) return false;
+  if (rule->positions && !(rule->positions >> (packet->position & 7) & 1)) return false;
+  if (rule->opcode != FAULT_NO_OPCODE && rule->opcode != packet->opcode) return false;
+  if (rule->pattern_length && rule->pattern_offset + rule->pattern_length > packet->payload)
+    return false;
+  if ((if_ & FAULT_IF_WINDOW) && ((__s64)packet->since < 0 || packet->since < rule->window_from ||
+                                  packet->since >= rule->window_to))
+    return false;
+  if (if_ & (FAULT_IF_RANGE | FAULT_IF_LIST | FAULT_IF_TRANSMISSION | FAULT_IF_CHANCE)) {
+    if (!packet->numbered) {
+      __sync_fetch_and_add(&state->unknown, 1);
+      return false;
+    }
+  }
+  if ((if_ & FAULT_IF_RANGE) &&
+      !(packet->relative <= rule->range_to && packet->relative + packet->span >= rule->range_from))
+    return false;
+  if ((if_ & FAULT_IF_LIST) && !in_list(rule, packet)) return false;
+  if ((if_ & FAULT_IF_TRANSMISSION) && (packet->transmission < rule->transmission_from ||
+                                        packet->transmission > rule->transmission_to))
+    return false;
+  return true;
+}
+
+/* The dice, for the `number`-th match of the rule. */
+static __always_inline bool selects(const struct fault_rule* rule, struct fault_rule_state* state,
+                                    const struct packet* packet, __u64 number)
+{
+  __u32 if_ = rule->conditions;
+  if ((if_ & FAULT_IF_EVERY) && rule->every && number % rule->every != rule->every_offset)
+    return false;
+  if (if_ & FAULT_IF_CHANCE) {
+    __u64 draw = if_ & FAULT_IF_SHARED
+                     ? fault_draw(rule->seed, packet->ordinal, packet->data_number)
+                     : fault_draw(rule->seed, packet->identity,
+                                  fault_number(packet->relative, packet->transmission));
+    if (draw >= rule->chance) return false;
+  }
+  if (if_ & FAULT_IF_BURST) {
+    __u64 draw = fault_draw(rule->seed, 0, number);
+    if (state->bad)
+      state->bad = draw >= rule->bad_to_good;
+    else
+      state->bad = draw < rule->good_to_bad;
+    if (!state->bad) return false;
+  }
+  return true;
+}
+
+struct search {
+  struct packet* packet;
+  struct fault_port* port;
+};
+
+/* For bpf_loop(): 1 stops it, the rule that fires is found. */
+static long try_rule(__u32 i, struct search* search)
+{
+  struct packet* packet = search->packet;
+  __u32 at = search->port->rules[i & (FAULT_RULES - 1)] & (FAULT_RULES - 1);
+  struct fault_rule* rule = &rules[at];
+  struct fault_rule_state* state = &states[at];
+  __u64 number;
+  if (!matches(rule, state, packet)) return 0;
+  number = __sync_fetch_and_add(&state->matched, 1);
+  if (!selects(rule, state, packet, number)) return 0;
+  if (state->fired >= rule->limit) return 0;
+  if (rule->action == FAULT_REORDER && (stashed >> at & 1)) {
+    __sync_fetch_and_add(&state->busy, 1);
+    return 0;
+  }
+  __sync_fetch_and_add(&state->fired, 1);
+  packet->fired = at;
+  return 1;
+}

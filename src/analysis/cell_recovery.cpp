@@ -1,0 +1,95 @@
+#include "analysis/cell_recovery.h"
+
+#include "analysis/samples.h"
+#include "analysis/wire_rate.h"
+#include "base/json.h"
+#include "base/sha256.h"
+#include "base/wide.h"
+#include "wire/trace_file.h"
+
+#include <algorithm>
+
+namespace rdmalab::analysis {
+
+RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder)
+
+namespace {
+
+/// Losses and episodes that the Result lists of a flow; the figures are of all.
+constexpr std::size_t most_listed = 200;
+
+const lab::Traffic* traffic_named(const lab::Lab& lab, const std::string& name)
+{
+  for (const lab::Traffic& traffic : lab.traffic)
+    if (traffic.name == name) return &traffic;
+  return nullptr;
+}
+
+std::uint32_t mtu_in_force(const record::Cell& cell, const std::string& traffic)
+{
+  for (const record::Flow& flow : cell.flows)
+    if (flow.traffic == traffic) return flow.path_mtu;
+  return 0;
+}
+
+/// The rate towards the host that takes the payload in.
+std::uint64_t rate_of(const lab::Lab& lab, const lab::Traffic& traffic)
+{
+  const bool pulls =
+      traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
+  for (const lab::Host& host : lab.topology.hosts)
+    if (host.name == (pulls ? traffic.from : traffic.to)) return host.down.rate_bps;
+  return 0;
+}
+
+} // namespace
+
+TraceFlows trace_flows(const record::Record& record, const record::Cell& cell)
+{
+  TraceFlows flows;
+  flows.begin_ns = record.lab.measure.warmup_ns;
+  flows.end_ns = flows.begin_ns + record.lab.measure.duration_ns;
+  for (const record::Impairment& i : cell.impairments)
+    flows.netem_drops = flows.netem_drops || i.applied.loss_ppm != 0 || i.applied.gilbert_elliott;
+  for (const record::Stream& stream : cell.streams) {
+    const lab::Traffic* traffic = traffic_named(record.lab, stream.traffic);
+    if (traffic == nullptr) continue;
+    const std::uint32_t mtu = mtu_in_force(cell, stream.traffic);
+    flows.link_bps = rate_of(record.lab, *traffic);
+    const WireCost cost = wire_cost(*traffic, packet_payload(record.lab, *traffic, mtu));
+    if (cost.wire_bytes != 0)
+      flows.link_payload_ppm =
+          static_cast<std::uint32_t>(Wide{cost.payload_bytes} * 1'000'000 / cost.wire_bytes);
+    if (traffic->kind == lab::TrafficKind::tcp)
+      flows.tcp.push_back(
+          {stream.traffic, stream.index, stream.from, stream.to, stream.from_port, stream.to_port});
+    else
+      flows.verbs.push_back({stream.traffic, stream.index, stream.from, stream.to, stream.from_qp,
+                             stream.to_qp, stream.from_psn, stream.to_psn, mtu,
+                             traffic->verbs.timeout == 0
+                                 ? 0
+                                 : std::uint64_t{4096} << std::min(traffic->verbs.timeout, 31U)});
+  }
+  return flows;
+}
+
+rdmalab::Result<std::optional<CellRecovery>> recovery_of(const record::Record& record,
+                                                         const record::Cell& cell)
+{
+  if (cell.trace.empty()) return std::optional<CellRecovery>{};
+  const std::string what = "the trace of " + cell.id;
+  if (sha256(cell.trace) != cell.trace_info.digest)
+    return usage_error("read " + what + ": it is not the one that the Record names");
+  TRY_ASSIGN(const wire::Trace trace, wire::read_trace(cell.trace, what));
+  const TraceFlows flows = trace_flows(record, cell);
+  CellRecovery found;
+  found.cell = cell.id;
+  found.report = analyse_recovery(trace, flows);
+  found.summaries = summarise(found.report);
+  if (const auto telling = telling_episode(found.report))
+    found.ladder = episode_sequence(trace, flows, found.report, telling->first, telling->second);
+  found.report = excerpt(std::move(found.report), most_listed);
+  return std::optional<CellRecovery>(std::move(found));
+}
+
+} // namespace rdmalab::analysis

@@ -1,0 +1,68 @@
+#include "lab/key_makers.h"
+#include "lab/keys.h"
+
+namespace rdmalab::lab {
+
+using namespace key_makers;
+
+const Table& trace_table()
+{
+  static const Table table{
+      "the trace",
+      {fallback("on", key("on", Type::flag, "keep every packet at every port")),
+       range(64, 9216, fallback("128", key("snap", Type::integer, "bytes kept of each frame")))}};
+  return table;
+}
+
+const Table& rule_table()
+{
+  constexpr std::uint64_t most_number = std::uint64_t{1} << 40;
+  static const Table table{
+      "a rule",
+      {required(key("name", Type::name, "for expectations and reports")),
+       required(
+           choices({"drop", "delay", "duplicate", "reorder", "corrupt", "forge", "mark", "rewrite"},
+                   key("kind", Type::choice, "what is done to the packet"))),
+       required(key("traffic", Type::name, "whose packets")),
+       range(0, 63,
+             key("stream", Type::integer,
+                 "its QP or TCP stream, from 0 in order of creation; default: all")),
+       choices({"data", "ack", "nak", "rnr", "read-request", "read-response", "atomic",
+                "atomic-ack", "cnp", "syn", "fin"},
+               key("class", Type::words, "classes of packets; default: all")),
+       choices({"first", "middle", "last", "only"},
+               key("position", Type::words, "place in the message; default: any")),
+       key("opcode", Type::text, "of the BTH, such as RC_RDMA_WRITE_MIDDLE; default: any"),
+       range(0, most_number,
+             key("number", Type::spans,
+                 "PSN counted from the queue pair's first, or TCP payload byte; default: any")),
+       range(1, 1'000'000,
+             fallback("1..", key("transmission", Type::spans,
+                                 "which time the packet is sent; 1: the first"))),
+       range(1, 1'000'000'000,
+             fallback("1", key("every", Type::integer, "only the every-th that matches"))),
+       range(1, all, fallback("100%", key("rate", Type::share, "share of those that match"))),
+       key("draw", Type::name,
+           "rules of the same draw decide alike for the n-th data packet of their traffic"),
+       range(1, all, key("p", Type::share, "bursts: a match, from the good state to the bad")),
+       range(1, all, key("r", Type::share, "bursts: a match, from the bad state to the good")),
+       range(0, 600 * s, fallback("0s", key("begin", Type::time, "after the start of traffic"))),
+       range(us, 600 * s, key("end", Type::time, "after the start of traffic; default: never")),
+       range(1, 1'000'000'000, key("limit", Type::integer, "so many hits; default: no limit")),
+       fallback("off", key("may_miss", Type::flag, "on: it need not hit anything")),
+       only({"delay"},
+            required(range(us, 5 * s, key("delay", Type::time, "how long the packet is held")))),
+       only({"reorder"},
+            required(range(1, 127,
+                           key("packets", Type::integer, "of the same flow that pass it first")))),
+       only({"corrupt", "forge"},
+            range(0, 9000,
+                  fallback("0", key("offset", Type::integer, "into the packet's payload, bytes")))),
+       only({"corrupt", "forge"},
+            range(1, 8, fallback("1", key("bytes", Type::integer, "that are inverted")))),
+       only({"rewrite"}, range(0, 63, key("dscp", Type::integer, "the new code point"))),
+       only({"rewrite"}, range(1, 255, key("ttl", Type::integer, "the new time to live")))}};
+  return table;
+}
+
+} // namespace rdmalab::lab
