@@ -18,27 +18,10 @@ namespace {
 /// Losses and episodes that the Result lists of a flow; the figures are of all.
 constexpr std::size_t most_listed = 200;
 
-const lab::Traffic* traffic_named(const lab::Lab& lab, const std::string& name)
-{
-  for (const lab::Traffic& traffic : lab.traffic)
-    if (traffic.name == name) return &traffic;
-  return nullptr;
-}
-
 std::uint32_t mtu_in_force(const record::Cell& cell, const std::string& traffic)
 {
   for (const record::Flow& flow : cell.flows)
     if (flow.traffic == traffic) return flow.path_mtu;
-  return 0;
-}
-
-/// The rate towards the host that takes the payload in.
-std::uint64_t rate_of(const lab::Lab& lab, const lab::Traffic& traffic)
-{
-  const bool pulls =
-      traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
-  for (const lab::Host& host : lab.topology.hosts)
-    if (host.name == (pulls ? traffic.from : traffic.to)) return host.down.rate_bps;
   return 0;
 }
 
@@ -52,10 +35,11 @@ TraceFlows trace_flows(const record::Record& record, const record::Cell& cell)
   for (const record::Impairment& i : cell.impairments)
     flows.netem_drops = flows.netem_drops || i.applied.loss_ppm != 0 || i.applied.gilbert_elliott;
   for (const record::Stream& stream : cell.streams) {
-    const lab::Traffic* traffic = traffic_named(record.lab, stream.traffic);
+    const lab::Traffic* traffic = find_traffic(record.lab, stream.traffic);
     if (traffic == nullptr) continue;
     const std::uint32_t mtu = mtu_in_force(cell, stream.traffic);
-    flows.link_bps = rate_of(record.lab, *traffic);
+    if (const lab::Host* sink = find_host(record.lab, data_sink(*traffic)))
+      flows.link_bps = sink->down.rate_bps;
     const WireCost cost = wire_cost(*traffic, packet_payload(record.lab, *traffic, mtu));
     if (cost.wire_bytes != 0)
       flows.link_payload_ppm =

@@ -129,7 +129,8 @@ private:
     std::vector<double> shares;
     for (const Sample& s : samples(call))
       for (const record::Cpu& c : s.cell->cpu)
-        if (const auto window = window_ns(s); c.host == call.host && window != 0)
+        if (const auto window = s.cell->window_ns != 0 ? s.cell->window_ns : window_ns(s);
+            c.host == call.host && window != 0)
           shares.push_back(static_cast<double>(part_of(c, call.part)) /
                            static_cast<double>(window));
     if (shares.empty()) return unaccounted(call);

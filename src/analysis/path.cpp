@@ -7,11 +7,6 @@
 namespace rdmalab::analysis {
 namespace {
 
-bool is_read(const lab::Traffic& traffic)
-{
-  return traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
-}
-
 /// 0 means no limit, so the narrower of two is not simply the smaller.
 std::uint64_t narrower(std::uint64_t a, std::uint64_t b)
 {
@@ -26,30 +21,6 @@ std::uint64_t serialisation_ns(std::uint64_t bytes, std::uint64_t rate_bps)
 }
 
 } // namespace
-
-const std::string& data_source(const lab::Traffic& traffic)
-{
-  return is_read(traffic) ? traffic.to : traffic.from;
-}
-const std::string& data_sink(const lab::Traffic& traffic)
-{
-  return is_read(traffic) ? traffic.from : traffic.to;
-}
-
-const lab::Traffic* find_traffic(const lab::Lab& lab, const std::string& name)
-{
-  const auto found = std::find_if(lab.traffic.begin(), lab.traffic.end(),
-                                  [&](const auto& t) { return t.name == name; });
-  return found == lab.traffic.end() ? nullptr : &*found;
-}
-
-const lab::Host* find_host(const lab::Lab& lab, const std::string& name)
-{
-  const auto& hosts = lab.topology.hosts;
-  const auto found =
-      std::find_if(hosts.begin(), hosts.end(), [&](const auto& h) { return h.name == name; });
-  return found == hosts.end() ? nullptr : &*found;
-}
 
 Path path_between(const lab::Lab& lab, const std::string& source, const std::string& sink)
 {

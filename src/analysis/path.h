@@ -9,10 +9,6 @@
 /// Which way a traffic's payload goes, and what stands in its way there.
 namespace rdmalab::analysis {
 
-/// The host that sends payload: `from`, but for a READ, whose responses carry it, `to`.
-const std::string& data_source(const lab::Traffic& traffic);
-const std::string& data_sink(const lab::Traffic& traffic);
-
 /// One direction of the cable between two hosts, unfaulted.
 struct Path {
   std::uint64_t rate_bps = 0; ///< the narrowest on the way; 0: not limited
@@ -28,9 +24,6 @@ bool meets(const lab::Fault& fault, const std::string& source, const std::string
 /// acknowledgement take on the wire. No queueing. ns.
 std::uint64_t round_trip_ns(const lab::Lab& lab, const lab::Traffic& traffic,
                             std::uint64_t data_frame_bytes);
-
-const lab::Traffic* find_traffic(const lab::Lab& lab, const std::string& name);
-const lab::Host* find_host(const lab::Lab& lab, const std::string& name);
 
 /// The groups in which traffics run: the lab's, or each traffic on its own.
 std::vector<std::vector<std::string>> groups_of(const lab::Lab& lab);

@@ -3,7 +3,6 @@
 #include "analysis/samples.h"
 #include "analysis/statistics.h"
 #include "analysis/words.h"
-#include "base/json.h"
 #include "base/units.h"
 
 #include <algorithm>
@@ -43,7 +42,7 @@ private:
   {
     RuleResult result;
     result.name = rule.name;
-    result.kind = Json(rule.kind).get<std::string>();
+    result.kind = lab::kind_words(rule.kind);
     result.traffic = rule.traffic;
     result.setting = lab::rule_words(rule);
     std::size_t cells = 0;

@@ -55,13 +55,13 @@ Result<plan::HostNode> host_named(const plan::Plan& plan, const std::string& nam
 /// carry from start to stop and a tenth more, but all receivers of a cell share a quarter of the
 /// guest.
 std::uint64_t ring_bytes(const plan::Plan& plan, const plan::Cell& cell,
-                         const plan::HostNode& receiver)
+                         const std::string& receiver)
 {
   constexpr std::uint64_t most = 256U << 20;
   const lab::Measure& measure = plan.lab.measure;
   std::uint64_t expected = UINT64_MAX;
   for (const plan::Shaper& shaper : plan.fabric.shapers)
-    if (shaper.host == receiver.name && !shaper.up && shaper.unfaulted.rate_bps != 0)
+    if (shaper.host == receiver && !shaper.up && shaper.unfaulted.rate_bps != 0)
       expected = (measure.warmup_ns + measure.duration_ns) / 1000 *
                  (shaper.unfaulted.rate_bps / 8'000'000 + 1) * 11 / 10;
   return std::min(expected, most / cell.traffic.size());
@@ -82,9 +82,7 @@ Result<Pair> spawn_pair(const plan::Plan& plan, const plan::Cell& cell, const la
   spec.traffic = traffic;
   spec.port = port;
   spec.seed = mix64(cell.seed, port);
-  const bool pulls =
-      traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
-  spec.ring_bytes = ring_bytes(plan, cell, pulls ? from : to);
+  spec.ring_bytes = ring_bytes(plan, cell, data_sink(traffic));
   spec.ready_timeout_ns = ready_timeout_ns;
 
   spec.role = traffic::Role::target;

@@ -27,20 +27,6 @@ std::uint64_t identity_of(const std::string& traffic, std::uint32_t stream, bool
   return identity;
 }
 
-const lab::Traffic* traffic_named(const lab::Lab& lab, const std::string& name)
-{
-  for (const lab::Traffic& traffic : lab.traffic)
-    if (traffic.name == name) return &traffic;
-  return nullptr;
-}
-
-/// "tcp-data" is "data" in a lab file.
-std::string class_words(fault::PacketKind kind)
-{
-  std::string_view name = fault::to_string(kind);
-  return std::string(name);
-}
-
 } // namespace
 
 Result<std::optional<CellFaults>> CellFaults::attach(const plan::Plan& plan, const plan::Cell& cell,
@@ -122,7 +108,7 @@ Status CellFaults::arm_rules()
   std::vector<fault::Rule> rules;
   for (std::size_t i = 0; i < lab_.rules.size(); ++i) {
     const lab::Rule& rule = lab_.rules[i];
-    const lab::Traffic* traffic = traffic_named(lab_, rule.traffic);
+    const lab::Traffic* traffic = find_traffic(lab_, rule.traffic);
     if (traffic == nullptr) continue;
     const Directions ways = directions_of(rule, *traffic);
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
@@ -169,8 +155,9 @@ void CellFaults::fill_in_rules(record::Cell& record, const fault::Ledger& ledger
     if (record.firings.size() == most_firings) break;
     const Armed& armed = armed_.at(firing.rule);
     record.firings.push_back({lab_.rules[armed.rule].name, firing.time_ns,
-                              static_cast<std::uint32_t>(armed.flow / 2), class_words(firing.kind),
-                              firing.relative, firing.transmission, firing.wire_length});
+                              static_cast<std::uint32_t>(armed.flow / 2),
+                              std::string(fault::to_string(firing.kind)), firing.relative,
+                              firing.transmission, firing.wire_length});
   }
 }
 
@@ -182,8 +169,9 @@ void CellFaults::fill_in_packets(record::Cell& record, const fault::Ledger& ledg
         const auto kind = static_cast<fault::PacketKind>(k);
         const fault::PacketCounts& counts = ledger.at(from, to, kind);
         if (counts == fault::PacketCounts{}) continue;
-        record::ClassCount count{hosts_[from],  hosts_[to],    class_words(kind), counts.sent, 0, 0,
-                                 counts.passed, counts.arrived};
+        record::ClassCount count{
+            hosts_[from],  hosts_[to],    std::string(fault::to_string(kind)), counts.sent, 0, 0,
+            counts.passed, counts.arrived};
         for (const fault::RuleEffect& effect : ledger.effects)
           if (effect.from == from && effect.to == to && effect.kind == kind) {
             count.dropped += effect.dropped;

@@ -32,4 +32,41 @@ RDMALAB_JSON(Expectation, text, line, column)
 RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
              traffic, groups, faults, rules, trace, measure, expect)
 
+namespace {
+
+template <typename Items>
+const typename Items::value_type* named(const Items& items, const std::string& name)
+{
+  for (const auto& item : items)
+    if (item.name == name) return &item;
+  return nullptr;
+}
+
+bool is_read(const Traffic& traffic)
+{
+  return traffic.kind == TrafficKind::verbs && traffic.verbs.op == VerbsOp::read;
+}
+
+} // namespace
+
+const Traffic* find_traffic(const Lab& lab, const std::string& name)
+{
+  return named(lab.traffic, name);
+}
+
+const Host* find_host(const Lab& lab, const std::string& name)
+{
+  return named(lab.topology.hosts, name);
+}
+
+const std::string& data_source(const Traffic& traffic)
+{
+  return is_read(traffic) ? traffic.to : traffic.from;
+}
+
+const std::string& data_sink(const Traffic& traffic)
+{
+  return is_read(traffic) ? traffic.from : traffic.to;
+}
+
 } // namespace rdmalab::lab

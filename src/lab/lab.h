@@ -156,4 +156,13 @@ struct Lab {
 };
 RDMALAB_JSON_DECLARE(Lab)
 
+/// Null for a name that the lab doesn't have.
+const Traffic* find_traffic(const Lab& lab, const std::string& name);
+const Host* find_host(const Lab& lab, const std::string& name);
+
+/// The host that sends payload: `from`, but for a READ, whose responses carry it, `to`.
+const std::string& data_source(const Traffic& traffic);
+/// The host that takes it in.
+const std::string& data_sink(const Traffic& traffic);
+
 } // namespace rdmalab::lab

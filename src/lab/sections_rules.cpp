@@ -97,13 +97,6 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
   return spans;
 }
 
-const Traffic* traffic_named(const Lab& lab, const std::string& name)
-{
-  for (const Traffic& traffic : lab.traffic)
-    if (traffic.name == name) return &traffic;
-  return nullptr;
-}
-
 /// Packet classes that a traffic can have on the wire.
 Words classes_of(const Traffic& traffic)
 {
@@ -121,9 +114,8 @@ bool carries_payload(std::string_view name)
 /// More packets than the link can carry from start to stop; unlimited without a rate.
 std::uint64_t most_packets(const Lab& lab, const Traffic& traffic)
 {
-  const bool pulls = traffic.kind == TrafficKind::verbs && traffic.verbs.op == VerbsOp::read;
   for (const Host& host : lab.topology.hosts) {
-    if (host.name != (pulls ? traffic.from : traffic.to) || host.down.rate_bps == 0) continue;
+    if (host.name != data_sink(traffic) || host.down.rate_bps == 0) continue;
     const std::uint64_t payload = traffic.kind == TrafficKind::tcp ? lab.topology.mtu - 60
                                   : traffic.verbs.path_mtu != 0    ? traffic.verbs.path_mtu
                                                                    : ib_mtu(lab.topology.mtu);
@@ -174,11 +166,6 @@ public:
       complain("position", "TCP's segments have no position in a message", {});
     if (tcp && !rule_.opcode.empty())
       complain("opcode", fmt::format("\"{}\" is TCP and has no opcodes", traffic.name), {});
-    if (!tcp && !rule_.opcode.empty() && !rule_.opcode.starts_with("RC_"))
-      complain(
-          "opcode",
-          fmt::format("\"{}\" is a reliable connection: its opcodes begin with RC_", traffic.name),
-          "for example RC_RDMA_WRITE_MIDDLE");
     const std::uint32_t streams = tcp ? traffic.tcp.streams : traffic.verbs.qps;
     if (rule_.stream && *rule_.stream >= streams)
       complain(
@@ -327,7 +314,7 @@ void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& 
     read_effect(reader, rule);
     RuleChecker checker(reader, item, rule, out);
     checker.alone();
-    if (const Traffic* traffic = known ? traffic_named(lab, rule.traffic) : nullptr)
+    if (const Traffic* traffic = known ? find_traffic(lab, rule.traffic) : nullptr)
       checker.against(lab, *traffic);
     checker.after(lab.rules);
     lab.rules.push_back(std::move(rule));

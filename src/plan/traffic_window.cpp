@@ -8,20 +8,6 @@
 namespace rdmalab::plan {
 namespace {
 
-const lab::Host* find_host(const lab::Lab& lab, const std::string& name)
-{
-  for (const lab::Host& host : lab.topology.hosts)
-    if (host.name == name) return &host;
-  return nullptr;
-}
-
-const lab::Traffic* find_traffic(const lab::Lab& lab, const std::string& name)
-{
-  for (const lab::Traffic& traffic : lab.traffic)
-    if (traffic.name == name) return &traffic;
-  return nullptr;
-}
-
 std::uint64_t packets_per_message(const lab::Lab& lab, const lab::Traffic& traffic)
 {
   const std::uint64_t mtu = ib_mtu(lab, traffic);

@@ -109,7 +109,7 @@ struct Firing {
   std::string rule;
   std::uint64_t time_ns = 0;
   std::uint32_t stream = 0;       ///< index into Cell::streams
-  std::string packet_class;       ///< as lab files write it
+  std::string packet_class;       ///< "data", "nak", "tcp-data" … (fault/ledger.h)
   std::uint64_t number = 0;       ///< PSN after the first, or TCP payload byte
   std::uint32_t transmission = 0; ///< 1: the packet's first; 0: nobody counted
   std::uint32_t bytes = 0;        ///< of the frame

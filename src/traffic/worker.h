@@ -29,7 +29,7 @@ Result<std::unique_ptr<Worker>> make_verbs_worker(const EndpointSpec& spec,
 Result<std::unique_ptr<Worker>> make_tcp_worker(const EndpointSpec& spec,
                                                 std::uint64_t deadline_ns);
 
-/// Starts the server at the target; the client only with the schedule.
+/// Its programs start with the schedule.
 Result<std::unique_ptr<Worker>> make_command_worker(const EndpointSpec& spec);
 
 } // namespace rdmalab::traffic

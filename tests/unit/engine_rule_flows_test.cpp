@@ -1,5 +1,7 @@
 #include "engine/rule_flows.h"
 #include "fault.h"
+#include "lab/keys.h"
+#include "wire/opcode.h"
 
 #include <gmock/gmock.h>
 
@@ -86,6 +88,16 @@ TEST(RuleFlows, EveryKindCompiles)
       EXPECT_TRUE(compiled) << compiled.error().message();
     }
   }
+}
+
+/// The lab room knows no wire formats, so its table of opcodes is a copy.
+TEST(RuleFlows, TheLabsOpcodesAreTheWiresOfReliableConnections)
+{
+  std::vector<std::string> known;
+  for (const wire::Opcode& opcode : wire::opcodes())
+    if (opcode.service == wire::Service::rc) known.emplace_back(opcode.name);
+  EXPECT_THAT(lab::rule_table().find("opcode", "drop")->choices,
+              testing::UnorderedElementsAreArray(known));
 }
 
 } // namespace
