@@ -33,6 +33,8 @@ struct Flow {
   std::vector<std::uint64_t> bytes_per_stream; ///< per QP or TCP stream, within the window
   std::map<std::string, std::uint64_t>
       completions; ///< work completion status name to count (verbs)
+  std::map<std::string, std::string>
+      qp_states; ///< "client 0", host and QP, to "RTS" … at the end of traffic (verbs)
   std::map<std::string, std::uint64_t>
       tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
