@@ -79,6 +79,8 @@ public:
       return corrupt(call);
     case Function::completions:
       return completions(call);
+    case Function::messages:
+      return messages(call);
     case Function::fired:
     case Function::matched:
       return rule(call);
@@ -206,6 +208,15 @@ private:
       if (const auto count = s.flow->completions.find(call.status);
           count != s.flow->completions.end())
         sum += count->second;
+    return exactly(static_cast<double>(sum));
+  }
+
+  [[nodiscard]] Figure messages(const Call& call) const
+  {
+    const auto found = samples(call);
+    if (found.empty()) return unmeasured(call);
+    std::uint64_t sum = 0;
+    for (const Sample& s : found) sum += s.flow->total_messages;
     return exactly(static_cast<double>(sum));
   }
 

@@ -1,5 +1,6 @@
 #include "analysis/proof.h"
 
+#include "analysis/endings.h"
 #include "analysis/path.h"
 #include "analysis/samples.h"
 #include "analysis/wire_rate.h"
@@ -156,15 +157,33 @@ private:
            traffic->command.figure.empty();
   }
 
+  void baseline_end(const Cell& cell, const Flow& flow)
+  {
+    const lab::Traffic* traffic = find_traffic(record_.lab, flow.traffic);
+    const std::string expected =
+        traffic == nullptr ? "ok" : expected_end(record_.lab, *traffic, baseline);
+    if (!ended(flow, expected))
+      problem(cell,
+              fmt::format("{} broke without a fault: {}", flow.traffic,
+                          unexpected_words(flow, expected)),
+              Exit::traffic);
+    else if (expected == "ok" && flow.bytes == 0 && !without_figure(flow.traffic) &&
+             !(sends_so_many(traffic) && flow.total_bytes != 0))
+      problem(cell, flow.traffic + " delivered nothing", Exit::traffic);
+  }
+
+  /// A traffic of a fixed number of messages may be through before the window begins.
+  static bool sends_so_many(const lab::Traffic* traffic)
+  {
+    return traffic != nullptr && traffic->kind == lab::TrafficKind::verbs &&
+           traffic->verbs.messages != 0;
+  }
+
   void flows(const Cell& cell)
   {
     for (const Flow& flow : cell.flows) {
       if (window_ns({&cell, &flow}) == 0) problem(cell, flow.traffic + " has no measuring window");
-      if (cell.condition == baseline && flow.outcome != "ok")
-        problem(cell, fmt::format("{} broke without a fault: {}", flow.traffic, flow.outcome),
-                Exit::traffic);
-      else if (cell.condition == baseline && flow.bytes == 0 && !without_figure(flow.traffic))
-        problem(cell, flow.traffic + " delivered nothing", Exit::traffic);
+      if (cell.condition == baseline) baseline_end(cell, flow);
       // A program's setting up may take longer than its traffic, but not ten times as long.
       if (is_command(flow.traffic) && flow.bytes != 0 && flow.window_ns < cell.window_ns / 10)
         problem(cell, fmt::format("traffic bypassed the fabric: {} bytes passed, which {} would "
@@ -282,16 +301,6 @@ bool is_splat(std::string_view line)
   return std::any_of(signs.begin(), signs.end(), [&](std::string_view sign) {
     return line.find(sign) != std::string_view::npos;
   });
-}
-
-std::vector<std::string> broken_flows(const record::Record& record, std::string_view traffic)
-{
-  std::vector<std::string> outcomes;
-  for (const Sample& s : samples_of(record, traffic, faulted))
-    if (s.flow->outcome != "ok" &&
-        std::find(outcomes.begin(), outcomes.end(), s.flow->outcome) == outcomes.end())
-      outcomes.push_back(s.flow->outcome);
-  return outcomes;
 }
 
 Proof prove(const record::Record& record)

@@ -85,7 +85,8 @@ struct TrafficResult {
   std::map<std::string, std::uint64_t> completions; ///< work completion status → count
   std::uint64_t checked_messages = 0;
   std::uint64_t corrupt_messages = 0;
-  std::vector<std::string> broke; ///< outcomes of faulted flows that did not end well, each once
+  std::vector<std::string> broke; ///< outcomes of faulted flows that did not end as expected
+  std::vector<std::string> ended; ///< outcomes other than "ok" that the lab expects, each once
 };
 RDMALAB_JSON_DECLARE(TrafficResult)
 

@@ -27,6 +27,7 @@ enum class Function {
   observed,
   corrupt,
   completions,
+  messages,
   fired,
   matched,
 };

@@ -22,7 +22,12 @@ const std::vector<Signature>& signatures()
       {Function::corrupt, "corrupt", Dimension::count, {P::traffic}, {}},
       {Function::fired, "fired", Dimension::count, {P::rule}, {}},
       {Function::matched, "matched", Dimension::count, {P::rule}, {}},
-      {Function::completions, "completions", Dimension::count, {P::traffic, P::status}, {}},
+      {Function::completions,
+       "completions",
+       Dimension::count,
+       {P::traffic, P::status},
+       {P::condition}},
+      {Function::messages, "messages", Dimension::count, {P::traffic}, {P::condition}},
   };
   return all;
 }

@@ -1,6 +1,7 @@
 #include "lab/keys.h"
 
 #include "lab/key_makers.h"
+#include "lab/mistake.h"
 
 #include <algorithm>
 
@@ -19,6 +20,13 @@ std::vector<Key> shape_keys()
       range(1, 1'000'000,
             key("queue", Type::integer, "packets; default: so many that the queue never drops")),
   };
+}
+
+Key ends(TrafficKind kind, const std::vector<std::string>& kinds)
+{
+  return only(kinds, fallback("ok", choices(ending_words(kind),
+                                            key("ends", Type::choice,
+                                                "how the traffic is expected to end"))));
 }
 
 } // namespace
@@ -142,6 +150,27 @@ const Table& traffic_table()
        only(verbs, range(0, 31,
                          fallback("12", key("min_rnr_timer", Type::integer,
                                             "code of the RNR NAK timer; 12: 0.64 ms")))),
+       only(verbs,
+            range(1, 1'000'000'000,
+                  key("messages", Type::integer,
+                      "per QP in all, then the traffic is idle; default: until the window ends"))),
+       only(verbs, range(0, 2048,
+                         key("receives", Type::integer,
+                             "posted before the traffic starts; default: twice the depth"))),
+       only(verbs, range(0, 60 * s,
+                         fallback("at-once",
+                                  choices({"at-once", "never"},
+                                          key("replenish", Type::time_or_word,
+                                              "when used receives are posted again; a time: that "
+                                              "long after the queue ran empty, all at once"))))),
+       only(verbs,
+            choices({"wrong-rkey", "no-remote-access", "deregistered", "not-registered",
+                     "out-of-bounds", "long-send", "qp-reset", "qp-init", "qp-rtr", "qp-error",
+                     "no-exchange"},
+                    key("mistake", Type::choice, "verbs used wrongly on purpose"))),
+       ends(TrafficKind::verbs, verbs),
+       ends(TrafficKind::tcp, tcp),
+       ends(TrafficKind::command, command),
        only(tcp, range(1, 64, fallback("1", key("streams", Type::integer, "connections")))),
        only(tcp, fallback("cubic",
                           choices({"bbr", "bic", "cdg", "cubic", "dctcp", "highspeed", "htcp",

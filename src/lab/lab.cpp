@@ -9,6 +9,21 @@ RDMALAB_JSON_ENUM(TrafficKind, {{TrafficKind::verbs, "verbs"},
                                 {TrafficKind::command, "command"}})
 RDMALAB_JSON_ENUM(VerbsOp,
                   {{VerbsOp::send, "send"}, {VerbsOp::write, "write"}, {VerbsOp::read, "read"}})
+RDMALAB_JSON_ENUM(Replenish, {{Replenish::at_once, "at-once"},
+                              {Replenish::never, "never"},
+                              {Replenish::after, "after"}})
+RDMALAB_JSON_ENUM(Mistake, {{Mistake::none, "none"},
+                            {Mistake::wrong_rkey, "wrong-rkey"},
+                            {Mistake::no_remote_access, "no-remote-access"},
+                            {Mistake::deregistered, "deregistered"},
+                            {Mistake::not_registered, "not-registered"},
+                            {Mistake::out_of_bounds, "out-of-bounds"},
+                            {Mistake::long_send, "long-send"},
+                            {Mistake::qp_reset, "qp-reset"},
+                            {Mistake::qp_init, "qp-init"},
+                            {Mistake::qp_rtr, "qp-rtr"},
+                            {Mistake::qp_error, "qp-error"},
+                            {Mistake::no_exchange, "no-exchange"}})
 RDMALAB_JSON_ENUM(FaultKind, {{FaultKind::loss, "loss"},
                               {FaultKind::burst_loss, "burst-loss"},
                               {FaultKind::delay, "delay"},
@@ -20,10 +35,11 @@ RDMALAB_JSON_ENUM(FaultKind, {{FaultKind::loss, "loss"},
 RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
 RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
-RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer)
+RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer,
+             messages, receives, replenish, replenish_ns, mistake)
 RDMALAB_JSON(Tcp, streams, congestion, nodelay)
 RDMALAB_JSON(Command, client, server, files, figure, unit)
-RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command)
+RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, ends)
 RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,
              good_loss_ppm, delay_ns, jitter_ns, reorder, gap, rate_bps)
 RDMALAB_JSON(TraceOptions, on, snap_bytes)

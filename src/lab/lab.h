@@ -42,6 +42,27 @@ RDMALAB_JSON_DECLARE(TrafficKind)
 enum class VerbsOp { send, write, read };
 RDMALAB_JSON_DECLARE(VerbsOp)
 
+/// What happens when a target's receives are used up.
+enum class Replenish { at_once, never, after };
+RDMALAB_JSON_DECLARE(Replenish)
+
+/// Verbs used wrongly on purpose; see lab/mistake.h for what each is.
+enum class Mistake {
+  none,
+  wrong_rkey,
+  no_remote_access,
+  deregistered,
+  not_registered,
+  out_of_bounds,
+  long_send,
+  qp_reset,
+  qp_init,
+  qp_rtr,
+  qp_error,
+  no_exchange
+};
+RDMALAB_JSON_DECLARE(Mistake)
+
 /// RC parameters, as ibv_modify_qp(3) names them.
 struct Verbs {
   VerbsOp op = VerbsOp::write;
@@ -52,6 +73,11 @@ struct Verbs {
   std::uint32_t retry_count = 6;    ///< 0 … 7; rxe takes 7 for "for ever"
   std::uint32_t rnr_retry = 6;      ///< 0 … 7; 7: for ever
   std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
+  std::uint64_t messages = 0; ///< per QP in all, then idle; 0: until the window ends
+  std::optional<std::uint32_t> receives; ///< posted before traffic starts; none: 2 * depth
+  Replenish replenish = Replenish::at_once; ///< at_once: one for each that is used
+  std::uint64_t replenish_ns = 0; ///< after: so long after the queue ran empty, all of them
+  Mistake mistake = Mistake::none;
 };
 RDMALAB_JSON_DECLARE(Verbs)
 
@@ -84,6 +110,7 @@ struct Traffic {
   Verbs verbs;     ///< for kind verbs
   Tcp tcp;         ///< for kind tcp
   Command command; ///< for kind command
+  std::string ends = "ok"; ///< how it is expected to end (lab/mistake.h)
 };
 RDMALAB_JSON_DECLARE(Traffic)
 

@@ -94,6 +94,13 @@ Json value_schema(const Key& key)
     schema["anyOf"] = Json::array({word, list_of(word, 1)});
     return schema;
   }
+  case Type::time_or_word: {
+    Json time = named("string");
+    time["pattern"] = quantity_pattern(Type::time);
+    Json schema;
+    schema["anyOf"] = Json::array({Json{{"enum", key.choices}}, time});
+    return schema;
+  }
   case Type::spans: {
     Json number = named("integer");
     number["minimum"] = key.min;

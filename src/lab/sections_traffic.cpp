@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "lab/mistake.h"
 #include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
@@ -20,6 +21,48 @@ template <typename Enum> void into_enum(Reader& reader, std::string_view name, E
   if (const auto text = reader.text(name)) field = Json(*text).get<Enum>();
 }
 
+void read_replenish(Reader& reader, Verbs& verbs, Diagnostics& out)
+{
+  const Node* node = reader.child("replenish");
+  if (node == nullptr) return;
+  Key key = *traffic_table().find("replenish", "verbs");
+  if (node->scalar() && (node->text == "at-once" || node->text == "never")) {
+    verbs.replenish = Json(node->text).get<Replenish>();
+    return;
+  }
+  key.type = Type::time;
+  if (const auto ns = read_number(*node, key, out)) {
+    verbs.replenish = Replenish::after;
+    verbs.replenish_ns = *ns;
+  }
+}
+
+/// How many messages, what receives them, and what is done wrong on purpose.
+void read_course(Reader& reader, Traffic& traffic, Diagnostics& out)
+{
+  Verbs& verbs = traffic.verbs;
+  reader.into("messages", verbs.messages);
+  if (const auto receives = reader.number("receives"))
+    verbs.receives = static_cast<std::uint32_t>(*receives);
+  read_replenish(reader, verbs, out);
+  into_enum(reader, "mistake", verbs.mistake);
+  for (const char* key : {"receives", "replenish"})
+    if (reader.has(key) && verbs.op != VerbsOp::send)
+      out.add(reader.place(key), fmt::format("\"{}\" takes no receives", traffic.name),
+              "op: send does");
+  const std::uint64_t receives =
+      traffic.message_bytes * verbs.receives.value_or(0) * verbs.qps;
+  if (receives > 2 * max_bytes_in_flight)
+    out.add(reader.place("receives"),
+            fmt::format("message * receives * qps of \"{}\" is {}", traffic.name,
+                        format_quantity(Type::bytes, receives)),
+            fmt::format("at most {}", format_quantity(Type::bytes, 2 * max_bytes_in_flight)));
+  if (const std::string problem = mistake_problem(verbs); !problem.empty())
+    out.add(reader.place("mistake"),
+            fmt::format("\"{}\" can't make this mistake: {}", traffic.name, problem),
+            "take another mistake, or another op");
+}
+
 void read_verbs(Reader& reader, Traffic& traffic, std::uint32_t interface_mtu, Diagnostics& out)
 {
   Verbs& verbs = traffic.verbs;
@@ -31,6 +74,8 @@ void read_verbs(Reader& reader, Traffic& traffic, std::uint32_t interface_mtu, D
   reader.into("retry_count", verbs.retry_count);
   reader.into("rnr_retry", verbs.rnr_retry);
   reader.into("min_rnr_timer", verbs.min_rnr_timer);
+
+  read_course(reader, traffic, out);
 
   const std::uint32_t limit = ib_mtu(interface_mtu);
   if (verbs.path_mtu > limit)
@@ -106,6 +151,7 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
     traffic.kind = TrafficKind::command;
     read_command(reader, traffic.command, out);
   }
+  if (!reader.kind().empty()) reader.into("ends", traffic.ends);
   lab.traffic.push_back(std::move(traffic));
 }
 

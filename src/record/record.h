@@ -22,6 +22,9 @@ struct Flow {
   std::string traffic;
   std::string outcome =
       "ok"; ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
+  std::string failed_step; ///< what failed first: "connect", "post", "completion", "drain", "peer",
+                           ///< "exit" (of a program), "stream" (of TCP); "": nothing
+  std::string failure;     ///< its name: "IBV_WC_RETRY_EXC_ERR", an errno's such as "EINVAL"; or ""
   std::uint64_t window_ns = 0;
   std::uint64_t bytes = 0;       ///< delivered within the window
   std::uint64_t messages = 0;    ///< delivered within the window
@@ -34,7 +37,7 @@ struct Flow {
   std::map<std::string, std::uint64_t>
       completions; ///< work completion status name to count (verbs)
   std::map<std::string, std::string>
-      qp_states; ///< "client 0", host and QP, to "RTS" … at the end of traffic (verbs)
+      qp_states; ///< at the end of traffic: "client 0" to "RTS", by ibv_query_qp(3) (verbs)
   std::map<std::string, std::uint64_t>
       tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes

@@ -111,7 +111,8 @@ private:
     if (!faulted) {
       Grid grid({{"THROUGHPUT"}, {"without faults", true}});
       for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput_words(t.baseline)});
-      return section(grid);
+      section(grid);
+      return endings();
     }
     const std::size_t bar_width = std::clamp<std::size_t>(style_.width, 78, 96) - 72;
     Grid grid({{"THROUGHPUT"},
@@ -131,9 +132,17 @@ private:
       grid.add(std::move(row));
     }
     section(grid);
-    for (const TrafficResult& t : result_.traffic)
+    endings();
+  }
+
+  void endings()
+  {
+    for (const TrafficResult& t : result_.traffic) {
       for (const std::string& outcome : t.broke)
         paragraph(fmt::format("{} broke: {}", t.name, outcome), Tone::bad, "", 2);
+      for (const std::string& outcome : t.ended)
+        paragraph(fmt::format("{} ended as expected: {}", t.name, outcome), Tone::plain, "", 2);
+    }
   }
 
   void cpu()

@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "lab/command_line.h"
+#include "traffic/ending.h"
 #include "traffic/worker.h"
 
 #include <array>
@@ -113,7 +114,7 @@ public:
       TRY_ASSIGN(Running server, Running::start(arguments(line, spec_)));
       // A server that serves on is ended; one that failed says so.
       if (server.finish(deadline) && server.status() != 0)
-        flow.outcome = "exited with " + std::to_string(server.status());
+        end_with(flow, "exit", {}, "exited with " + std::to_string(server.status()));
       flow.output["server"] = server.text();
       return flow;
     }
@@ -121,17 +122,17 @@ public:
     const std::uint64_t begin = monotonic_ns();
     TRY_ASSIGN(Running client, Running::start(arguments(spec_.traffic.command.client, spec_)));
     if (!client.finish(deadline))
-      flow.outcome = "did not end in time";
+      end_with(flow, "drain", {}, "did not end in time");
     else if (client.status() != 0)
-      flow.outcome = "exited with " + std::to_string(client.status());
+      end_with(flow, "exit", {}, "exited with " + std::to_string(client.status()));
     flow.window_ns = monotonic_ns() - begin;
     flow.output["client"] = client.text();
     if (spec_.traffic.command.figure.empty()) return flow;
     if (const auto bps = figure_in(client.text(), spec_.traffic.command))
       flow.bytes = flow.total_bytes =
           static_cast<std::uint64_t>(*bps / 8e9 * static_cast<double>(flow.window_ns));
-    else if (flow.outcome == "ok")
-      flow.outcome = "printed no figure";
+    else
+      end_with(flow, "figure", {}, "printed no figure");
     return flow;
   }
 

@@ -33,6 +33,12 @@ struct EndpointSpec {
       30'000'000'000; ///< an endpoint whose peer never comes gives up after this
 };
 
+/// The name of the host where it runs.
+inline const std::string& host_of(const EndpointSpec& spec)
+{
+  return spec.role == Role::initiator ? spec.traffic.from : spec.traffic.to;
+}
+
 /// The times of a cell, CLOCK_MONOTONIC ns; all endpoints get the same.
 struct Schedule {
   std::uint64_t start_ns = 0;        ///< first message

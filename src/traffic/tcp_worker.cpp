@@ -1,6 +1,7 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "traffic/drain.h"
+#include "traffic/ending.h"
 #include "traffic/meter.h"
 #include "traffic/oob.h"
 #include "traffic/payload.h"
@@ -139,12 +140,12 @@ private:
       TRY_ASSIGN(const auto events, poller.wait(deadline));
       for (const epoll_event& event : events) {
         if (event.data.u32 == oob_tag) {
-          flow.outcome = "the target ended before the traffic did";
+          end_with(flow, "peer", {}, "the target ended before the traffic did");
           break;
         }
         Stream& stream = streams_[event.data.u32];
         if (const int number = write_turn(event.data.u32, last_start_ns); number != 0) {
-          flow.outcome = broke("send on", event.data.u32, number);
+          end_with(flow, "stream", errno_name(number), broke("send on", event.data.u32, number));
           break;
         }
         if (last_start_ns == 0 && stream.started == stream.finished) {
@@ -162,9 +163,10 @@ private:
     TRY(serve(deadline, 0, poller, flow));
     const bool all = std::all_of(streams_.begin(), streams_.end(),
                                  [](const Stream& s) { return s.started == s.finished; });
-    if (flow.outcome == "ok" && !all)
-      flow.outcome =
-          "drain: a message was not sent within the time that this traffic has after the window";
+    if (!all)
+      end_with(flow, "drain", {},
+               "drain: a message was not sent within the time that this traffic has after the "
+               "window");
     return {};
   }
 
@@ -177,8 +179,8 @@ private:
       ::shutdown(s.fd.get(), SHUT_WR);
     }
     totals.outcome = flow.outcome;
-    if (const Status sent = oob_.send(totals, deadline); !sent && flow.outcome == "ok")
-      flow.outcome = sent.error().message();
+    if (const Status sent = oob_.send(totals, deadline); !sent)
+      end_with(flow, "peer", sent.error());
     return {};
   }
 
@@ -252,8 +254,9 @@ public:
       for (const epoll_event& event : events) {
         const int number = read_once(event.data.u32, meter);
         if (number == 0) continue;
-        if (number > 0 && flow.outcome == "ok")
-          flow.outcome = broke("receive on", event.data.u32, number);
+        if (number > 0)
+          end_with(flow, "stream", errno_name(number),
+                   broke("receive on", event.data.u32, number));
         TRY(poller.remove(streams_[event.data.u32].fd.get()));
         --open;
       }
@@ -283,7 +286,7 @@ private:
     TRY(let_reads_wait(streams_[0].fd.get(), deadline));
     int number = 0;
     while (number == 0 && monotonic_ns() < deadline) number = read_once(0, meter);
-    if (number > 0 && flow.outcome == "ok") flow.outcome = broke("receive on", 0, number);
+    if (number > 0) end_with(flow, "stream", errno_name(number), broke("receive on", 0, number));
     return std::size_t{number == 0 ? 1U : 0U};
   }
 
@@ -324,15 +327,16 @@ private:
   /// Compares what came with what the initiator says it sent.
   void judge(std::size_t open, std::uint64_t deadline, record::Flow& flow)
   {
-    if (open > 0 && flow.outcome == "ok")
-      flow.outcome = "drain: " + std::to_string(open) +
-                     " streams had not ended by the time that this traffic has after the window";
+    if (open > 0)
+      end_with(flow, "drain", {},
+               "drain: " + std::to_string(open) +
+                   " streams had not ended by the time that this traffic has after the window");
     const auto message = oob_.receive(deadline);
     const auto totals =
         message ? from_json_value<Totals>(*message, "totals") : Result<Totals>(message.error());
     if (flow.outcome != "ok") return;
     if (!totals) {
-      flow.outcome = totals.error().message();
+      end_with(flow, "peer", totals.error());
       return;
     }
     for (std::size_t i = 0; i < streams_.size() && i < totals->completed.size(); ++i) {
@@ -340,8 +344,9 @@ private:
           streams_[i].bytes == streams_[i].received * payload_.bytes())
         continue;
       if (totals->outcome != "ok") continue; // the initiator tells its own story
-      flow.outcome = "stream " + std::to_string(i) + ": " + std::to_string(streams_[i].received) +
-                     " of " + std::to_string(totals->completed[i]) + " messages came";
+      end_with(flow, "peer", {},
+               "stream " + std::to_string(i) + ": " + std::to_string(streams_[i].received) +
+                   " of " + std::to_string(totals->completed[i]) + " messages came");
       return;
     }
   }

@@ -3,8 +3,10 @@
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/random.h"
+#include "lab/operation.h"
+#include "traffic/mistakes.h"
 #include "traffic/oob.h"
-#include "traffic/qp_attributes.h"
+#include "traffic/receive_stock.h"
 #include "traffic/ring.h"
 
 #include <algorithm>
@@ -79,6 +81,35 @@ Error too_much(const char* what, std::uint64_t wanted, std::uint64_t most, const
           {}};
 }
 
+/// Receives that the target of a QP has posted at most.
+std::uint32_t receives_of(const lab::Verbs& verbs)
+{
+  return lab::operation_of(verbs.op).receives ? ReceiveStock(verbs).most() : 1;
+}
+
+const char* name_of(ibv_qp_state state)
+{
+  switch (state) {
+  case IBV_QPS_RESET:
+    return "RESET";
+  case IBV_QPS_INIT:
+    return "INIT";
+  case IBV_QPS_RTR:
+    return "RTR";
+  case IBV_QPS_RTS:
+    return "RTS";
+  case IBV_QPS_SQD:
+    return "SQD";
+  case IBV_QPS_SQE:
+    return "SQE";
+  case IBV_QPS_ERR:
+    return "ERR";
+  case IBV_QPS_UNKNOWN:
+    break;
+  }
+  return "UNKNOWN";
+}
+
 Status modify(ibv_qp* qp, QpTransition transition, const char* state)
 {
   const int number = ibv_modify_qp(qp, &transition.attr, transition.mask);
@@ -87,11 +118,6 @@ Status modify(ibv_qp* qp, QpTransition transition, const char* state)
 }
 
 } // namespace
-
-std::uint32_t receives_of(const lab::Verbs& verbs)
-{
-  return verbs.op == lab::VerbsOp::send ? 2 * verbs.depth : 1;
-}
 
 SlotLayout slots_of(const EndpointSpec& spec, Role role)
 {
@@ -106,7 +132,8 @@ SlotLayout slots_of(const EndpointSpec& spec, Role role)
   slots.per_qp = depth;
   switch (spec.traffic.verbs.op) {
   case lab::VerbsOp::send:
-    if (!initiator) slots.per_qp = std::max(2 * depth, ring);
+    if (!initiator)
+      slots.per_qp = std::max<std::uint64_t>(ReceiveStock(spec.traffic.verbs).most(), ring);
     break;
   case lab::VerbsOp::write:
     if (!initiator) slots.per_qp = std::max(depth, ring);
@@ -122,12 +149,11 @@ SlotLayout slots_of(const EndpointSpec& spec, Role role)
   return slots;
 }
 
-Result<VerbsLink> VerbsLink::connect(const EndpointSpec& spec, std::uint64_t deadline_ns)
+Result<VerbsLink> VerbsLink::prepare(const EndpointSpec& spec, std::uint64_t deadline_ns)
 {
   VerbsLink link;
   TRY(link.open(spec, deadline_ns));
   TRY(link.make_objects(spec));
-  TRY(link.join(spec, deadline_ns));
   return link;
 }
 
@@ -141,6 +167,7 @@ Status VerbsLink::open(const EndpointSpec& spec, std::uint64_t deadline_ns)
     return system_error(number, "query " + spec.rdma_device, Exit::environment);
   active_mtu_ = mtu_bytes(port.active_mtu);
   message_bytes_ = static_cast<std::uint32_t>(spec.traffic.message_bytes);
+  receive_bytes_ = receive_bytes_of(spec, message_bytes_);
   slots_ = slots_of(spec, spec.role);
   remote_slots_ = slots_of(spec, spec.role == Role::initiator ? Role::target : Role::initiator);
   TRY(check_limits(spec, port));
@@ -155,7 +182,7 @@ Status VerbsLink::check_limits(const EndpointSpec& spec, const ibv_port_attr& po
   if (spec.traffic.message_bytes > port.max_msg_sz)
     return too_much("message size", spec.traffic.message_bytes, port.max_msg_sz,
                     "use smaller messages");
-  const std::uint64_t work = spec.role == Role::initiator ? verbs.depth : 2ULL * verbs.depth;
+  const std::uint64_t work = spec.role == Role::initiator ? verbs.depth : receives_of(verbs);
   if (work > static_cast<std::uint64_t>(device_.max_qp_wr))
     return too_much("work requests per QP", work, static_cast<std::uint64_t>(device_.max_qp_wr),
                     "use less depth");
@@ -180,12 +207,12 @@ Status VerbsLink::make_objects(const EndpointSpec& spec)
     return system_error("create a completion queue of " + std::to_string(entries) + " entries");
 
   TRY_ASSIGN(pages_, Pages::allocate(slots_.stride * slots_.per_qp * verbs.qps));
-  mr_.reset(ibv_reg_mr(pd_.get(), pages_.data(), pages_.size(),
-                       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ));
+  mr_.reset(ibv_reg_mr(pd_.get(), pages_.data(), pages_.size(), access_of(spec)));
   if (!mr_)
     return system_error(
         "register " + std::to_string(pages_.size()) + " bytes of memory", Exit::environment,
         "raise the locked-memory limit (ulimit -l, or --ulimit memlock=-1 of a container)");
+  local_key_ = local_key_of(spec, mr_->lkey);
 
   ibv_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_.get();
@@ -196,18 +223,23 @@ Status VerbsLink::make_objects(const EndpointSpec& spec)
   for (std::uint32_t i = 0; i < verbs.qps; ++i) {
     qps_.emplace_back(ibv_create_qp(pd_.get(), &init));
     if (!qps_.back()) return system_error("create QP " + std::to_string(i));
+    streams_.push_back({qps_.back()->qp_num, psn_of(spec, i), 0});
   }
+  return {};
+}
+
+Status VerbsLink::meet(const EndpointSpec& spec, std::uint64_t deadline_ns)
+{
+  TRY_ASSIGN(oob_, meet_peer(spec, deadline_ns));
   return {};
 }
 
 Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
 {
-  TRY_ASSIGN(oob_, meet_peer(spec, deadline_ns));
   Introduction ours;
-  for (std::uint64_t i = 0; i < qps_.size(); ++i) {
-    ours.qp_numbers.push_back(qps_[i]->qp_num);
-    ours.psns.push_back(psn_of(spec, i));
-    streams_.push_back({ours.qp_numbers.back(), ours.psns.back(), 0});
+  for (const StreamId& stream : streams_) {
+    ours.qp_numbers.push_back(stream.qp_number);
+    ours.psns.push_back(stream.first_psn);
   }
   ours.base = reinterpret_cast<std::uintptr_t>(pages_.data());
   ours.key = mr_->rkey;
@@ -218,8 +250,9 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
   if (theirs.qp_numbers.size() != qps_.size() || theirs.psns.size() != qps_.size() ||
       theirs.message_bytes != ours.message_bytes)
     return Error{Exit::setup, "agree with the peer on QPs and message size", 0, {}, {}};
-  remote_base_ = theirs.base;
-  remote_key_ = theirs.key;
+  remote_base_ =
+      remote_base_of(spec, theirs.base, remote_slots_.stride * remote_slots_.per_qp * qps_.size());
+  remote_key_ = remote_key_of(spec, theirs.key);
 
   TRY_ASSIGN(path_mtu_,
              agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
@@ -235,19 +268,48 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
                                              most_reads(device_.max_qp_rd_atom));
   for (std::size_t i = 0; i < qps_.size(); ++i) {
     attributes.local_psn(ours.psns[i]).peer(peer_gid, theirs.qp_numbers[i], theirs.psns[i]);
-    TRY(modify(qps_[i].get(), attributes.to_init(), "INIT"));
-    TRY(modify(qps_[i].get(), attributes.to_rtr(), "RTR"));
-    TRY(modify(qps_[i].get(), attributes.to_rts(), "RTS"));
-    if (spec.role == Role::target && spec.traffic.verbs.op == lab::VerbsOp::send)
-      for (std::uint64_t slot = 0; slot < receives_of(spec.traffic.verbs); ++slot)
-        TRY(post_receive(i, slot));
+    TRY(bring_up(spec, i, attributes));
   }
   return {};
+}
+
+Status VerbsLink::bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes)
+{
+  const ibv_qp_state last = ready_state_of(spec);
+  if (last >= IBV_QPS_INIT) TRY(modify(qps_[qp].get(), attributes.to_init(), "INIT"));
+  if (last >= IBV_QPS_RTR) TRY(modify(qps_[qp].get(), attributes.to_rtr(), "RTR"));
+  if (last >= IBV_QPS_RTS) TRY(modify(qps_[qp].get(), attributes.to_rts(), "RTS"));
+  if (spec.role == Role::target && lab::operation_of(spec.traffic.verbs.op).receives)
+    for (std::uint64_t slot = 0; slot < ReceiveStock(spec.traffic.verbs).first(); ++slot)
+      TRY(post_receive(qp, slot));
+  return {};
+}
+
+Status VerbsLink::break_off()
+{
+  QpTransition to_error;
+  to_error.attr.qp_state = IBV_QPS_ERR;
+  to_error.mask = IBV_QP_STATE;
+  for (const Qp& qp : qps_) TRY(modify(qp.get(), to_error, "ERROR"));
+  return {};
+}
+
+std::map<std::string, std::string> VerbsLink::states(const std::string& host) const
+{
+  std::map<std::string, std::string> found;
+  for (std::size_t i = 0; i < qps_.size(); ++i) {
+    ibv_qp_attr attr{};
+    ibv_qp_init_attr init{};
+    const int number = ibv_query_qp(qps_[i].get(), &attr, IBV_QP_STATE, &init);
+    found[host + " " + std::to_string(i)] = name_of(number == 0 ? attr.qp_state : IBV_QPS_UNKNOWN);
+  }
+  return found;
 }
 
 Status VerbsLink::post_receive(std::uint64_t qp, std::uint64_t index)
 {
   ibv_sge where = sge(qp, index);
+  where.length = receive_bytes_;
   ibv_recv_wr request{};
   request.wr_id = work_id(qp, index);
   request.sg_list = &where;

@@ -2,10 +2,13 @@
 
 #include "traffic/endpoint.h"
 #include "traffic/json_socket.h"
+#include "traffic/qp_attributes.h"
 #include "traffic/verbs_objects.h"
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rdmalab::traffic {
@@ -28,20 +31,22 @@ struct SlotLayout {
 /// one twice in a row.
 SlotLayout slots_of(const EndpointSpec& spec, Role role);
 
-/// Receives that the target of a QP keeps posted.
-std::uint32_t receives_of(const lab::Verbs& verbs);
-
 /// What happened while waiting for completions.
 struct Completions {
   std::span<const ibv_wc> list;
   bool peer_spoke = false; ///< the out-of-band connection has something to read
 };
 
-/// An endpoint's device, memory and connected QPs: RTS at both ends, receives posted at the target
-/// of SEND.
+/// An endpoint's device, memory and QPs.
 class VerbsLink {
 public:
-  static Result<VerbsLink> connect(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  /// Everything that needs no peer: device, memory region, completion queue, QPs in RESET.
+  static Result<VerbsLink> prepare(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  /// Opens the out-of-band connection to the peer.
+  Status meet(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  /// Tells the peer and connects the QPs: RTS at both ends, receives posted at a target that needs
+  /// them.
+  Status join(const EndpointSpec& spec, std::uint64_t deadline_ns);
 
   /// Completions, at most 32; none when deadline_ns passes or the peer speaks. Sleeps on the
   /// completion channel and never spins: rxe's work runs on the same CPU. `listen`: whether the
@@ -56,7 +61,7 @@ public:
   }
   [[nodiscard]] ibv_sge sge(std::uint64_t qp, std::uint64_t index) const
   {
-    return {reinterpret_cast<std::uintptr_t>(slot(qp, index)), message_bytes_, mr_->lkey};
+    return {reinterpret_cast<std::uintptr_t>(slot(qp, index)), message_bytes_, local_key_};
   }
   [[nodiscard]] std::uint64_t remote_address(std::uint64_t qp, std::uint64_t index) const
   {
@@ -71,6 +76,13 @@ public:
 
   [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
 
+  /// Moves all QPs to ERROR.
+  Status break_off();
+  /// Takes the memory region back; the memory itself stays.
+  void deregister() { mr_.reset(); }
+  /// "client 0" to "RTS": the state of each QP, as ibv_query_qp(3) tells it.
+  [[nodiscard]] std::map<std::string, std::string> states(const std::string& host) const;
+
   /// Posts a receive into a slot; its wr_id is work_id(qp, slot).
   Status post_receive(std::uint64_t qp, std::uint64_t index);
 
@@ -83,7 +95,7 @@ private:
   Status open(const EndpointSpec& spec, std::uint64_t deadline_ns);
   Status check_limits(const EndpointSpec& spec, const ibv_port_attr& port) const;
   Status make_objects(const EndpointSpec& spec);
-  Status join(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  Status bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
   Status take_event();
 
   Context context_;
@@ -100,6 +112,8 @@ private:
   std::uint32_t active_mtu_ = 0;
   std::uint32_t path_mtu_ = 0;
   std::uint32_t message_bytes_ = 0;
+  std::uint32_t receive_bytes_ = 0; ///< that a receive has room for
+  std::uint32_t local_key_ = 0;
   SlotLayout slots_;
   SlotLayout remote_slots_;
   std::uint64_t remote_base_ = 0;
