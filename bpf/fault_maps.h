@@ -33,6 +33,8 @@ struct fault_address addresses[FAULT_ADDRESSES] = {};
 struct fault_port ports[FAULT_HOSTS] = {};
 struct fault_rule rules[FAULT_RULES] = {};
 struct fault_flow flows[FAULT_FLOWS] = {};
+__u64 flow_factor = 1;
+struct fault_flow_slot flow_slots[FAULT_FLOW_BUCKETS * FAULT_FLOW_BUCKET] = {};
 
 __u64 counters[FAULT_POINTS * FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES] = {};
 struct fault_rule_state states[FAULT_RULES] = {};
@@ -44,19 +46,13 @@ __u64 lost_effects = 0; /* updates that a full map refused: figures would be wro
 __u64 lost_transmissions = 0;
 __u64 lost_streams = 0;
 
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, FAULT_FLOWS);
-  __type(key, struct fault_roce_key);
-  __type(value, __u32);
-} roce_flows SEC(".maps");
-
-/* TCP streams whose SYN was seen, or that the C++ side entered. */
+/* The sequence number of the last SYN of each TCP stream, so that a stream may begin before the C++
+ * side knows of it. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 4096);
   __type(key, struct fault_stream_key);
-  __type(value, struct fault_stream);
+  __type(value, __u32);
 } streams SEC(".maps");
 
 struct {

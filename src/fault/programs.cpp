@@ -1,7 +1,7 @@
 #include "fault/programs.h"
 
 #include "base/file.h"
-#include "ebpf/log.h"
+#include "ebpf/load.h"
 #include "fault/addresses.h"
 #include "fault/placement.h"
 #include "fault/programs_state.h"
@@ -43,6 +43,11 @@ template <typename To, typename From> void copy_table(To& to, const From& from)
 }
 
 } // namespace
+
+std::uint64_t trace_record_bytes(std::uint32_t snap)
+{
+  return sizeof(fault_record) + rounded_snap(snap);
+}
 
 std::uint64_t trace_records(const Options& options)
 {
@@ -87,12 +92,11 @@ Result<Programs> Programs::load(const Options& options)
   state->options.firings = std::max<std::uint32_t>(options.firings, 1);
   state->options.transmissions = std::max<std::uint32_t>(options.transmissions, 1);
 
-  ebpf::BpfLog log;
   state->skeleton.reset(fault_bpf__open());
-  if (!state->skeleton) return system_error("open the fault programs", Exit::setup, log.tail());
+  if (!state->skeleton) return system_error("open the fault programs", Exit::setup);
   TRY(set_sizes(*state->skeleton, state->options));
-  if (const int failed = fault_bpf__load(state->skeleton.get()))
-    return system_error(-failed, "load the fault programs", Exit::setup, log.tail());
+  TRY(ebpf::load_programs("the fault programs",
+                          [&state] { return fault_bpf__load(state->skeleton.get()); }));
   return Programs(std::move(state));
 }
 

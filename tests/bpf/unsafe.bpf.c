@@ -1,0 +1,12 @@
+/* Reads a packet without looking where it ends, which no verifier lets pass. */
+#include <bpf/bpf_helpers.h>
+#include <linux/bpf.h>
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+SEC("tc")
+int reads_too_far(struct __sk_buff* skb)
+{
+  const __u8* data = (const __u8*)(long)skb->data;
+  return data[1000];
+}
