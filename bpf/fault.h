@@ -155,9 +155,9 @@ static inline __u64 fault_flow_key(__u32 from, __u32 to, __u32 tcp, __u32 identi
   __u64 high = from << 6 | to << 1 | tcp;
   return high << 32 | identifier;
 }
-static inline __u32 fault_flow_bucket(__u64 key, __u64 factor)
+static inline __u64 fault_flow_bucket(__u64 key, __u64 factor)
 {
-  return (__u32)(key * factor >> 55);
+  return key * factor >> 55;
 }
 
 struct fault_stream_key {

@@ -3,8 +3,10 @@
 rdmalab_test(fault_rule_test ROOMS fault)
 rdmalab_test(fault_tables_test ROOMS fault)
 rdmalab_test(fault_ledger_test ROOMS fault)
+rdmalab_test(fault_reach_test ROOMS fault)
 
-foreach(name fault_match_test fault_chance_test fault_action_test fault_fabric_test)
+foreach(name fault_match_test fault_chance_test fault_action_test fault_fabric_test
+             fault_reach_programs_test)
   add_executable(${name} bpf/${name}.cpp)
   target_link_libraries(${name} PRIVATE rdmalab_fault GTest::gmock GTest::gtest_main)
   gtest_discover_tests(${name} DISCOVERY_TIMEOUT 60 PROPERTIES LABELS bpf)

@@ -21,7 +21,7 @@ bool fill_buckets(FlowTable& table, std::span<const fault_flow_slot> flows)
   return std::ranges::all_of(flows, [&table](const fault_flow_slot& flow) {
     const auto bucket =
         std::span(table.slots)
-            .subspan(std::size_t{fault_flow_bucket(flow.key, table.factor)} * FAULT_FLOW_BUCKET,
+            .subspan(fault_flow_bucket(flow.key, table.factor) * FAULT_FLOW_BUCKET,
                      FAULT_FLOW_BUCKET);
     const auto free = std::ranges::find(bucket, 0, &fault_flow_slot::flow);
     if (free == bucket.end()) return false;

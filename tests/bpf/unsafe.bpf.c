@@ -1,6 +1,7 @@
 /* Reads a packet without looking where it ends, which no verifier lets pass. */
-#include <bpf/bpf_helpers.h>
 #include <linux/bpf.h>
+
+#include <bpf/bpf_helpers.h>
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
