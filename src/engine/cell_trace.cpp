@@ -1,11 +1,15 @@
 #include "engine/cell_trace.h"
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/sha256.h"
 #include "wire/trace_file.h"
 
+#include <algorithm>
+
 #include <spdlog/fmt/fmt.h>
+#include <spdlog/spdlog.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -29,7 +33,9 @@ void put_raw_trace(record::Cell& cell, const TraceAbout& about, const fault::Raw
 Status finish_trace(record::Cell& cell)
 {
   if (cell.trace.empty()) return {};
+  const std::uint64_t begin = monotonic_ns();
   const std::string_view text = cell.trace;
+  const std::size_t text_bytes = text.size();
   const std::size_t end = std::min(text.find('\0'), text.size() - 1);
   TRY_ASSIGN(const Json about, parse_json(text.substr(0, end), "the trace"));
   TRY_ASSIGN(const auto record_bytes,
@@ -56,6 +62,8 @@ Status finish_trace(record::Cell& cell)
                         about.value("title", std::string{})));
   TRY_ASSIGN(cell.trace, read_file(fmt::format("/proc/self/fd/{}", file.get())));
   cell.trace_info = {trace.packets.size(), trace.lost, cell.trace.size(), sha256(cell.trace)};
+  spdlog::debug("trace of {}: made of {} bytes in {} us", cell.id, text_bytes,
+                (monotonic_ns() - begin) / 1000);
   return {};
 }
 
