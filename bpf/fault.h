@@ -78,9 +78,9 @@ enum fault_need {
 /* skb->mark within the fabric's namespace; crossing to another one clears it, so no host can set it
  * from outside. */
 enum fault_mark {
-  FAULT_MARK_TRACE = 0xffffff, /* the packet's trace record plus one; 0: none */
-  FAULT_MARK_COLD = 0x1000000, /* while no rule acted: none can */
-  FAULT_MARK_RULE_SHIFT = 24,  /* with FAULT_MARK_HELD */
+  FAULT_MARK_TRACE = 0xffffff,  /* the packet's trace record plus one; 0: none */
+  FAULT_MARK_COLD = 0x1000000,  /* while no rule acted: none can */
+  FAULT_MARK_RULE_SHIFT = 24,   /* with FAULT_MARK_HELD */
   FAULT_MARK_HELD = 0x40000000, /* comes out of the hold device */
 };
 #define FAULT_MARK_ACTED 0x80000000U /* a rule acted on it: not to be matched again */
@@ -168,12 +168,14 @@ struct fault_stream_key {
   __u8 padding[2];
 };
 
-struct fault_transmission_key {
-  __u32 sequence;
-  __u16 flow;
-  __u8 kind;
-  __u8 padding;
-};
+/* A slot of the table of transmissions is one number: flow plus one (9 bits), class (4), relative
+ * sequence number (32), and how often that was seen (19); 0: free. */
+enum { FAULT_TRIES_BITS = 19, FAULT_TRIES_PROBES = 64 };
+static inline __u64 fault_tries_key(__u32 flow, __u32 kind, __u32 sequence)
+{
+  __u64 high = (flow + 1) << 4 | kind, low = sequence;
+  return (high << 32 | low) << FAULT_TRIES_BITS;
+}
 
 /* How a rule changed the sum of packets. */
 enum fault_effect {
@@ -197,7 +199,7 @@ struct fault_port {
   __u32 ifindex;
   __u8 rule_count;
   __u8 needs;
-  __u16 kinds; /* that the rules without a flow could act on */
+  __u16 kinds;             /* that the rules without a flow could act on */
   __u8 rules[FAULT_RULES]; /* the rules that can match here, in the lab's order */
 };
 
@@ -263,7 +265,6 @@ FAULT_ASSERT(sizeof(struct fault_rule_state) == 48, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_flow) == 40, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_flow_slot) == 16, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_stream_key) == 8, "a key without holes");
-FAULT_ASSERT(sizeof(struct fault_transmission_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_effect_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_port) == 72, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_stash) == 16, "shared with the BPF side");

@@ -23,6 +23,8 @@ const volatile __u32 crc_table[256] = {};
 const volatile __u32 crc_zeros[FAULT_ZERO_POWERS][32] = {};
 const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of FAULT_SNAP_STEP */
 const volatile __u64 firing_slots = 65536;
+const volatile __u64 most_transmissions = 1;
+const volatile __u32 transmission_mask = 0;
 
 __u64 start_ns = 0;
 __u32 hold_ifindex = 0; /* the device that holds delayed packets, 0: none */
@@ -43,6 +45,7 @@ __u64 stashed = 0; /* rules whose stash is in use, as bits */
 __u64 trace_used = 0;
 __u64 firings_used = 0;
 __u64 lost_effects = 0; /* updates that a full map refused: figures would be wrong */
+__u64 transmissions_used = 0;
 __u64 lost_transmissions = 0;
 __u64 lost_streams = 0;
 
@@ -55,12 +58,14 @@ struct {
   __type(value, __u32);
 } streams SEC(".maps");
 
+/* An open hash table of our own, a power of two: nothing is allocated, nothing deleted, and the
+ * kernel's hash map costs a thousand instructions for a packet that is new to it. */
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 262144);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, struct fault_transmission_key);
-  __type(value, __u32);
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __type(key, __u32);
+  __type(value, __u64);
 } transmissions SEC(".maps");
 
 struct {

@@ -60,17 +60,26 @@ static __always_inline void study_tcp(const __u8* tcp, const struct seen* seen,
   packet->numbered = slot->begun;
 }
 
-static __always_inline __u32 count_transmission(const struct seen* seen,
-                                                const struct packet* packet)
+/* Not static, so that the verifier reads it once and by itself. */
+__noinline __u32 count_transmission(__u64 key)
 {
-  struct fault_transmission_key key = {};
-  __u32 first = 1, *known;
-  key.sequence = packet->relative;
-  key.flow = packet->flow;
-  key.kind = seen->class;
-  known = bpf_map_lookup_elem(&transmissions, &key);
-  if (known) return __sync_fetch_and_add(known, 1) + 1;
-  if (bpf_map_update_elem(&transmissions, &key, &first, BPF_NOEXIST) == 0) return 1;
+  __u32 hash = key * 0x9e3779b97f4a7c15ULL >> 32;
+  for (__u32 i = 0; i < FAULT_TRIES_PROBES; i++) {
+    __u32 at = (hash + i) & transmission_mask;
+    __u64 held, *slot = bpf_map_lookup_elem(&transmissions, &at);
+    if (!slot) break;
+    held = *slot;
+    if (!held) {
+      if (transmissions_used >= most_transmissions) break;
+      held = __sync_val_compare_and_swap(slot, 0, key | 1);
+      if (!held) {
+        __sync_fetch_and_add(&transmissions_used, 1);
+        return 1;
+      }
+    }
+    if ((held ^ key) >> FAULT_TRIES_BITS == 0)
+      return (__sync_fetch_and_add(slot, 1) & ((1U << FAULT_TRIES_BITS) - 1)) + 1;
+  }
   __sync_fetch_and_add(&lost_transmissions, 1);
   return 0;
 }
@@ -102,7 +111,8 @@ static __always_inline void study(struct __sk_buff* skb, const struct seen* seen
       packet->data_number = __sync_fetch_and_add(&flow->data_packets, 1);
   }
   if ((needs & FAULT_NEED_TRANSMISSION) && packet->numbered)
-    packet->transmission = count_transmission(seen, packet);
+    packet->transmission =
+        count_transmission(fault_tries_key(packet->flow, seen->class & 15, packet->relative));
 }
 
 /* Whether `value` is one of the sequence numbers that the packet covers. */

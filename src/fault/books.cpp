@@ -21,13 +21,13 @@ namespace {
 /// An array map's values as they lie in memory, unmapped when it dies.
 class MappedArray {
 public:
-  static Result<MappedArray> map(const bpf_map* map)
+  static Result<MappedArray> map(const bpf_map* map, int protection = PROT_READ)
   {
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t value = (bpf_map__value_size(map) + std::size_t{7}) & ~std::size_t{7};
     const std::size_t bytes = value * bpf_map__max_entries(map);
     const std::size_t length = (bytes + page - 1) / page * page;
-    void* at = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    void* at = ::mmap(nullptr, length, protection, MAP_SHARED, bpf_map__fd(map), 0);
     if (at == MAP_FAILED)
       return system_error(fmt::format("map {} of the fault programs", bpf_map__name(map)));
     return MappedArray(at, length);
@@ -42,6 +42,7 @@ public:
   {
     if (at_ != nullptr) ::munmap(at_, length_);
   }
+  void clear() const { std::memset(at_, 0, length_); }
   [[nodiscard]] wire::Bytes bytes() const { return {static_cast<const std::byte*>(at_), length_}; }
 
 private:
@@ -130,7 +131,12 @@ Status Programs::State::clear_books()
   globals.lost_effects = globals.lost_transmissions = globals.lost_streams = 0;
   for (fault_flow& flow : globals.flows) flow.data_packets = 0;
   clear<fault_effect_key>(skeleton->maps.effects);
-  clear<fault_transmission_key>(skeleton->maps.transmissions);
+  if (globals.transmissions_used != 0) {
+    TRY_ASSIGN(const MappedArray counted,
+               MappedArray::map(skeleton->maps.transmissions, PROT_READ | PROT_WRITE));
+    counted.clear();
+    globals.transmissions_used = 0;
+  }
   return {};
 }
 
@@ -256,12 +262,13 @@ Result<RawTrace> Programs::raw_trace() const
   const auto& skeleton = *state_->skeleton;
   const std::uint64_t slots = trace_records(state_->options);
   const std::uint64_t used = skeleton.bss->trace_used;
-  RawTrace raw{skeleton.bss->start_ns, sizeof(fault_record) + state_->options.snap,
-               used > slots ? used - slots : 0, {}};
+  RawTrace raw{skeleton.bss->start_ns,
+               sizeof(fault_record) + state_->options.snap,
+               used > slots ? used - slots : 0,
+               {}};
   if (slots != 0) {
     TRY_ASSIGN(const MappedArray records, MappedArray::map(skeleton.maps.trace));
-    raw.records =
-        wire::text_of(records.bytes().first(std::min(used, slots) * raw.record_bytes));
+    raw.records = wire::text_of(records.bytes().first(std::min(used, slots) * raw.record_bytes));
   }
   return raw;
 }

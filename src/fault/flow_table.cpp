@@ -19,10 +19,9 @@ bool fill_buckets(FlowTable& table, std::span<const fault_flow_slot> flows)
 {
   table.slots.fill({});
   return std::ranges::all_of(flows, [&table](const fault_flow_slot& flow) {
-    const auto bucket =
-        std::span(table.slots)
-            .subspan(fault_flow_bucket(flow.key, table.factor) * FAULT_FLOW_BUCKET,
-                     FAULT_FLOW_BUCKET);
+    const auto bucket = std::span(table.slots)
+                            .subspan(fault_flow_bucket(flow.key, table.factor) * FAULT_FLOW_BUCKET,
+                                     FAULT_FLOW_BUCKET);
     const auto free = std::ranges::find(bucket, 0, &fault_flow_slot::flow);
     if (free == bucket.end()) return false;
     *free = flow;
@@ -46,7 +45,8 @@ Result<FlowTable> make_flow_table(std::span<const fault_flow_slot> flows)
   for (const fault_flow_slot& flow : flows) keys.push_back(flow.key);
   std::ranges::sort(keys);
   if (std::ranges::adjacent_find(keys) != keys.end())
-    return system_error(EEXIST, "tell flows apart: two have the same hosts and queue pair or ports");
+    return system_error(EEXIST,
+                        "tell flows apart: two have the same hosts and queue pair or ports");
   FlowTable table;
   // Nine in ten factors will do for 256 flows.
   for (std::uint64_t attempt = 1; attempt < 10'000; ++attempt) {

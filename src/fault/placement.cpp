@@ -26,7 +26,8 @@ bool can_match_at(const fault_rule& rule, std::span<const FlowKey> flows, std::s
   return rule.flow < flows.size() && flows[rule.flow].to == host;
 }
 
-/// The numbers that the rule asks for. A shared draw counts all data packets, whatever their number.
+/// The numbers that the rule asks for. A shared draw counts all data packets, whatever their
+/// number.
 Range numbers_of(const fault_rule& rule)
 {
   if ((rule.conditions & FAULT_IF_SHARED) != 0) return {0, UINT32_MAX};

@@ -68,6 +68,25 @@ TEST_F(FaultReachPrograms, TransmissionsOfANumberAreCounted)
   }
 }
 
+TEST_F(FaultReachPrograms, TransmissionsOfManyPacketsAreToldApart)
+{
+  constexpr std::uint32_t packets = 5000;
+  Rule rule = on_data();
+  rule.flow.reset();
+  rule.classes = {};
+  rule.transmission = Range{2, 2};
+  arm({rule}, 1, 0, false);
+  for (const bool again : {false, true}) {
+    std::uint32_t dropped = 0;
+    for (std::uint32_t i = 0; i < packets; ++i) {
+      if (out(send(i)) == drop) ++dropped;
+      if (out(acknowledge(ipv4(), wire::Syndrome::ack(), i, server_qpn)) == drop) ++dropped;
+    }
+    EXPECT_EQ(dropped, again ? 2 * packets : 0);
+  }
+  EXPECT_EQ(ledger().lost_updates, 0U);
+}
+
 TEST_F(FaultReachPrograms, ARuleThatCountsReachesAll)
 {
   Rule rule = on_data();

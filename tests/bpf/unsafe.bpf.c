@@ -1,7 +1,7 @@
 /* Reads a packet without looking where it ends, which no verifier lets pass. */
 #include <linux/bpf.h>
 
-#include <bpf/bpf_helpers.h>
+#define SEC(name) __attribute__((section(name), used))
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 

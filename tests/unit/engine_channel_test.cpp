@@ -1,7 +1,6 @@
 /// A response larger than the channel, from one thread to another.
-#include "engine/channel.h"
-
 #include "base/clock.h"
+#include "engine/channel.h"
 
 #include <thread>
 
@@ -32,7 +31,8 @@ TEST(Channel, CarriesATextAsItIs)
 {
   auto channel = Channel::create();
   ASSERT_TRUE(channel);
-  EXPECT_EQ(received(*channel, {"one", "", std::string_view("\0two", 4)}), std::string("one\0two", 7));
+  EXPECT_EQ(received(*channel, {"one", "", std::string_view("\0two", 4)}),
+            std::string("one\0two", 7));
 }
 
 TEST(Channel, CarriesMoreThanItHolds)
