@@ -1,4 +1,5 @@
 #include "analysis/analyse.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
@@ -22,6 +23,7 @@
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
 
 namespace rdmalab::cli {
 namespace {
@@ -75,7 +77,9 @@ Status write_traces(const record::Record& record, const analysis::Result& result
   if (error) return system_error(error.value(), "make folder " + folder, Exit::usage);
   for (const record::Cell& cell : record.cells) {
     if (cell.trace.empty()) continue;
+    const std::uint64_t begin = monotonic_ns();
     TRY(write_file_atomically(path_of(cell.id, ".pcapng"), cell.trace));
+    spdlog::debug("trace of {}: written in {} us", cell.id, (monotonic_ns() - begin) / 1000);
   }
   for (const analysis::CellRecovery& recovery : result.recovery) {
     if (!recovery.ladder) continue;
