@@ -1,5 +1,6 @@
 #include "analysis/analyse.h"
 
+#include "analysis/claims.h"
 #include "analysis/cpu.h"
 #include "analysis/endings.h"
 #include "analysis/expectations.h"
@@ -97,6 +98,7 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   TrafficResult result;
   result.name = traffic.name;
   result.kind = kind_name(traffic.kind);
+  if (traffic.kind != lab::TrafficKind::command) result.message_bytes = traffic.message_bytes;
   // A command that names no figure has no goodput; that is no goodput of zero.
   if (traffic.kind != lab::TrafficKind::command || !traffic.command.figure.empty()) {
     result.baseline = condition_of(before);
@@ -224,6 +226,7 @@ Result analyse(const record::Record& record)
 
   result.expectations = judge_expectations(record, result);
   if (auto events = judge_events(record, result)) result.expectations.push_back(std::move(*events));
+  result.claims = judge_claims(record, result);
   result.verdict = overall(result);
   result.exit_code = static_cast<int>(Exit::ok);
   if (result.verdict == Verdict::fail) result.exit_code = static_cast<int>(Exit::expectation);

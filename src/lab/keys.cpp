@@ -163,11 +163,10 @@ const Table& traffic_table()
                                           key("replenish", Type::time_or_word,
                                               "when used receives are posted again; a time: that "
                                               "long after the queue ran empty, all at once"))))),
-       only(verbs,
-            choices({"wrong-rkey", "no-remote-access", "deregistered", "not-registered",
-                     "out-of-bounds", "long-send", "qp-reset", "qp-init", "qp-rtr", "qp-error",
-                     "no-exchange"},
-                    key("mistake", Type::choice, "verbs used wrongly on purpose"))),
+       only(verbs, choices({"wrong-rkey", "no-remote-access", "deregistered", "not-registered",
+                            "out-of-bounds", "long-send", "qp-reset", "qp-init", "qp-rtr",
+                            "qp-error", "no-exchange"},
+                           key("mistake", Type::choice, "verbs used wrongly on purpose"))),
        ends(TrafficKind::verbs, verbs),
        ends(TrafficKind::tcp, tcp),
        ends(TrafficKind::command, command),
@@ -256,6 +255,26 @@ const Table& measure_table()
   return table;
 }
 
+const Table& claim_table()
+{
+  static const Table table{
+      "a claim",
+      {required(key("claim", Type::text, "a sentence of the course")),
+       required(key("where", Type::text, "in the course it stands")),
+       key("holds", Type::text, "a comparison as in expect; default: it can't be measured here"),
+       key("because", Type::text, "why it can't be, or what a contradiction comes from")}};
+  return table;
+}
+
+const Table& sweep_table()
+{
+  static const Table table{
+      "a sweep",
+      {required(key("fault", Type::name, "whose rate changes")),
+       required(range(1, all, key("rates", Type::shares, "one run of the lab for each")))}};
+  return table;
+}
+
 const Table& lab_table()
 {
   static const Table table{
@@ -280,7 +299,10 @@ const Table& lab_table()
        with(event_table(), key("events", Type::objects, "what is seen on the wire, in this order")),
        with(measure_table(), key("measure", Type::object, "how long and how often")),
        key("expect", Type::texts,
-           "comparisons that must hold, in the language of docs/lab-file.md")}};
+           "comparisons that must hold, in the language of docs/lab-file.md"),
+       with(claim_table(),
+            key("claims", Type::objects, "of the course, to be confirmed or contradicted")),
+       with(sweep_table(), key("sweep", Type::object, "the points of `rdmalab sweep`"))}};
   return table;
 }
 

@@ -73,8 +73,8 @@ struct Verbs {
   std::uint32_t retry_count = 6;    ///< 0 … 7; rxe takes 7 for "for ever"
   std::uint32_t rnr_retry = 6;      ///< 0 … 7; 7: for ever
   std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
-  std::uint64_t messages = 0; ///< per QP in all, then idle; 0: until the window ends
-  std::optional<std::uint32_t> receives; ///< posted before traffic starts; none: 2 * depth
+  std::uint64_t messages = 0;       ///< per QP in all, then idle; 0: until the window ends
+  std::optional<std::uint32_t> receives;    ///< posted before traffic starts; none: 2 * depth
   Replenish replenish = Replenish::at_once; ///< at_once: one for each that is used
   std::uint64_t replenish_ns = 0; ///< after: so long after the queue ran empty, all of them
   Mistake mistake = Mistake::none;
@@ -107,9 +107,9 @@ struct Traffic {
                     ///< READ flows to it
   std::string to;
   std::uint64_t message_bytes = 65536;
-  Verbs verbs;     ///< for kind verbs
-  Tcp tcp;         ///< for kind tcp
-  Command command; ///< for kind command
+  Verbs verbs;             ///< for kind verbs
+  Tcp tcp;                 ///< for kind tcp
+  Command command;         ///< for kind command
   std::string ends = "ok"; ///< how it is expected to end (lab/mistake.h)
 };
 RDMALAB_JSON_DECLARE(Traffic)
@@ -161,6 +161,25 @@ struct Expectation {
 };
 RDMALAB_JSON_DECLARE(Expectation)
 
+/// A sentence of the course, held against what is measured. It can be contradicted without the lab
+/// failing: that is a finding.
+struct Claim {
+  std::string claim;
+  std::string where;   ///< in the course: "lesson 5"
+  std::string holds;   ///< a comparison as in `expect`; "": nothing here can measure it
+  std::string because; ///< why not, or what a contradiction comes from
+  int line = 0;        ///< of `holds`
+  int column = 0;
+};
+RDMALAB_JSON_DECLARE(Claim)
+
+/// One fault's rate, point by point: `rdmalab sweep` runs the lab once for each.
+struct Sweep {
+  std::string fault;
+  std::vector<std::uint64_t> rates_ppm; ///< ascending; empty: the lab is not for sweeping
+};
+RDMALAB_JSON_DECLARE(Sweep)
+
 struct Lab {
   std::uint32_t version = 1;
   std::string name;
@@ -179,6 +198,8 @@ struct Lab {
   std::vector<Event> events; ///< in each faulted cell; in the baseline's if there are no others
   Measure measure;
   std::vector<Expectation> expect;
+  std::vector<Claim> claims;
+  Sweep sweep;
 
   /// Whether there is a faulted condition.
   [[nodiscard]] bool faultless() const { return faults.empty() && rules.empty(); }

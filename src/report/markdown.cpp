@@ -1,5 +1,6 @@
 #include "report/markdown.h"
 
+#include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/phrases.h"
 
@@ -75,6 +76,18 @@ std::string expectations(const Result& result)
   return out;
 }
 
+std::string claims(const Result& result)
+{
+  if (result.claims.empty()) return {};
+  std::string out = "\n| claim | where | measured | verdict |\n|---|---|---|---|\n";
+  for (const analysis::ClaimResult& c : result.claims)
+    out += row({plain(c.claim), plain(c.where),
+                c.holds.empty() ? plain(c.because) : code(c.holds) + ": " + plain(c.measured),
+                plain(claim_words(c.verdict) +
+                      (c.holds.empty() || c.because.empty() ? "" : ". " + c.because))});
+  return out;
+}
+
 std::string cpu(const Result& result)
 {
   std::string out = fmt::format("\n| traffic | host | % of a core | {} |\n|---|---|---:|---:|\n",
@@ -143,8 +156,8 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + expectations(result) + cpu(result) + faults(result) +
-         rules(result) + details(result);
+  return out + throughput(result) + expectations(result) + claims(result) + cpu(result) +
+         faults(result) + rules(result) + details(result);
 }
 
 } // namespace rdmalab::report
