@@ -165,7 +165,7 @@ const Table& traffic_table()
                                               "long after the queue ran empty, all at once"))))),
        only(verbs,
             choices({"wrong-rkey", "no-remote-access", "deregistered", "not-registered",
-                     "out-of-bounds", "long-send", "qp-reset", "qp-init", "qp-rtr", "qp-error",
+                     "out-of-bounds", "long-send", "qp-no-access", "qp-reset", "qp-init", "qp-rtr", "qp-error",
                      "no-exchange"},
                     key("mistake", Type::choice, "verbs used wrongly on purpose"))),
        ends(TrafficKind::verbs, verbs),

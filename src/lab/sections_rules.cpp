@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "lab/operation.h"
 #include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
@@ -101,7 +102,7 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
 Words classes_of(const Traffic& traffic)
 {
   if (traffic.kind == TrafficKind::tcp) return {"syn", "data", "ack", "fin"};
-  if (traffic.verbs.op == VerbsOp::read) return {"read-request", "read-response", "nak", "cnp"};
+  if (operation_of(traffic.verbs.op).reads) return {"read-request", "read-response", "nak", "cnp"};
   return {"data", "ack", "nak", "rnr", "cnp"};
 }
 
@@ -220,7 +221,7 @@ private:
                                  [](const auto& name) { return carries_payload(name); });
     if (!has)
       complain("class", "these packets carry no payload that could change",
-               traffic.kind == TrafficKind::verbs && traffic.verbs.op == VerbsOp::read
+               traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).reads
                    ? "class: read-response"
                    : "class: data");
     if (rule_.offset >= traffic.message_bytes)

@@ -1,5 +1,6 @@
 #include "base/json.h"
 #include "lab/mistake.h"
+#include "lab/operation.h"
 #include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
@@ -46,10 +47,12 @@ void read_course(Reader& reader, Traffic& traffic, Diagnostics& out)
     verbs.receives = static_cast<std::uint32_t>(*receives);
   read_replenish(reader, verbs, out);
   into_enum(reader, "mistake", verbs.mistake);
-  for (const char* key : {"receives", "replenish"})
-    if (reader.has(key) && verbs.op != VerbsOp::send)
-      out.add(reader.place(key), fmt::format("\"{}\" takes no receives", traffic.name),
-              "op: send does");
+  if (!operation_of(verbs.op).receives)
+    for (const char* key : {"receives", "replenish"})
+      if (key == std::string_view("receives") ? verbs.receives.has_value()
+                                              : verbs.replenish != Replenish::at_once)
+        out.add(reader.place(key), fmt::format("\"{}\" takes no receives", traffic.name),
+                "an op that the target receives does, such as send");
   const std::uint64_t receives =
       traffic.message_bytes * verbs.receives.value_or(0) * verbs.qps;
   if (receives > 2 * max_bytes_in_flight)

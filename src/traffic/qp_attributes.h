@@ -27,6 +27,8 @@ public:
   {
     return reads_out_ = initiator, reads_in_ = target, *this;
   }
+  /// Access that the peer gets, IBV_ACCESS_*.
+  QpAttributes& access(unsigned flags) { return access_ = flags, *this; }
   QpAttributes& local_psn(std::uint32_t psn) { return local_psn_ = psn, *this; }
   QpAttributes& peer(const ibv_gid& gid, std::uint32_t qp_number, std::uint32_t psn)
   {
@@ -39,8 +41,7 @@ public:
     t.attr.qp_state = IBV_QPS_INIT;
     t.attr.pkey_index = 0;
     t.attr.port_num = port_;
-    t.attr.qp_access_flags =
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
+    t.attr.qp_access_flags = access_;
     t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
     return t;
   }
@@ -85,6 +86,7 @@ private:
   ibv_mtu path_mtu_ = IBV_MTU_1024;
   std::uint8_t reads_out_ = 1;
   std::uint8_t reads_in_ = 1;
+  unsigned access_ = 0;
   std::uint32_t local_psn_ = 0;
   ibv_gid peer_gid_{};
   std::uint32_t peer_qp_ = 0;

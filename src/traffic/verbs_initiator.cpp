@@ -20,11 +20,20 @@ ibv_wr_opcode opcode_of(lab::VerbsOp op)
 {
   switch (op) {
   case lab::VerbsOp::send:
+  case lab::VerbsOp::write_notify: // its notice
     return IBV_WR_SEND;
+  case lab::VerbsOp::send_imm:
+    return IBV_WR_SEND_WITH_IMM;
   case lab::VerbsOp::write:
     return IBV_WR_RDMA_WRITE;
+  case lab::VerbsOp::write_imm:
+    return IBV_WR_RDMA_WRITE_WITH_IMM;
   case lab::VerbsOp::read:
     return IBV_WR_RDMA_READ;
+  case lab::VerbsOp::fetch_add:
+    return IBV_WR_ATOMIC_FETCH_AND_ADD;
+  case lab::VerbsOp::compare_swap:
+    return IBV_WR_ATOMIC_CMP_AND_SWP;
   }
   return IBV_WR_SEND;
 }
@@ -66,6 +75,7 @@ public:
 
     Totals totals;
     for (const Queue& queue : queues_) {
+      flow.sent_messages += queue.posted;
       totals.posted.push_back(queue.posted);
       totals.completed.push_back(queue.completed);
     }

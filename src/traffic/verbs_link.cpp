@@ -130,21 +130,16 @@ SlotLayout slots_of(const EndpointSpec& spec, Role role)
   const std::uint64_t ring = ring_messages(spec, slots.stride, qps);
   const bool initiator = role == Role::initiator;
   slots.per_qp = depth;
-  switch (spec.traffic.verbs.op) {
-  case lab::VerbsOp::send:
-    if (!initiator)
-      slots.per_qp = std::max<std::uint64_t>(ReceiveStock(spec.traffic.verbs).most(), ring);
-    break;
-  case lab::VerbsOp::write:
-    if (!initiator) slots.per_qp = std::max(depth, ring);
-    break;
-  case lab::VerbsOp::read:
+  const lab::Operation& op = lab::operation_of(spec.traffic.verbs.op);
+  if (op.reads) {
     // The target's depth + 1 messages in turn: the largest ring that does not hold whole turns.
     if (!initiator)
       slots.per_qp = depth + 1;
     else if (ring > depth)
       slots.per_qp = ring / (depth + 1) * (depth + 1) - 1;
-    break;
+  } else if (!initiator) {
+    const std::uint64_t least = op.lands ? ReceiveStock(spec.traffic.verbs).most() : depth;
+    slots.per_qp = std::max(least, ring);
   }
   return slots;
 }
@@ -264,6 +259,7 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
         std::min(spec.traffic.verbs.depth, static_cast<std::uint32_t>(limit)));
   };
   QpAttributes attributes(spec.traffic.verbs, port_number, gid_index_);
+  attributes.access(qp_access_of(spec));
   attributes.path_mtu(mtu).outstanding_reads(most_reads(device_.max_qp_init_rd_atom),
                                              most_reads(device_.max_qp_rd_atom));
   for (std::size_t i = 0; i < qps_.size(); ++i) {

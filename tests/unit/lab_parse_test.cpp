@@ -275,3 +275,25 @@ TEST(LabFuzz, PathologicalTextIsRefusedSoon)
     EXPECT_FALSE(parsed.diagnostics.empty()) << part;
   }
 }
+
+TEST(Parse, ACountedTrafficWithAMistake)
+{
+  const Parsed p = parse_all("version: 1\nname: x\ntopology: {hosts: [a, b]}\ntraffic:\n"
+                             "  - {name: s, kind: verbs, op: send, from: a, to: b, messages: 7,\n"
+                             "     receives: 0, replenish: 5ms, mistake: long-send, ends: post}\n"
+                             "  - {name: n, kind: verbs, op: send, from: a, to: b,\n"
+                             "     replenish: never}\n"
+                             "  - {name: t, kind: tcp, from: a, to: b, ends: ETIMEDOUT}\n",
+                             "x.yaml");
+  ASSERT_TRUE(p.lab) << p.diagnostics[0].message;
+  const Traffic& traffic = p.lab->traffic[0];
+  EXPECT_EQ(traffic.verbs.messages, 7U);
+  EXPECT_EQ(traffic.verbs.receives, 0U);
+  EXPECT_EQ(traffic.verbs.replenish, Replenish::after);
+  EXPECT_EQ(traffic.verbs.replenish_ns, 5'000'000U);
+  EXPECT_EQ(traffic.verbs.mistake, Mistake::long_send);
+  EXPECT_EQ(traffic.ends, "post");
+  EXPECT_EQ(p.lab->traffic[1].verbs.replenish, Replenish::never);
+  EXPECT_FALSE(p.lab->traffic[1].verbs.receives);
+  EXPECT_EQ(p.lab->traffic[2].ends, "ETIMEDOUT");
+}
