@@ -25,7 +25,7 @@ traffic:
   - {name: long, kind: verbs, op: send, from: client, to: server, message: 4KiB, messages: 3, mistake: long-send, ends: IBV_WC_REM_OP_ERR}
   - {name: reset, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: qp-reset, ends: post}
   - {name: init, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: qp-init, ends: post}
-  - {name: rtr, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: qp-rtr, ends: EINVAL}
+  - {name: rtr, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: qp-rtr, ends: post}
   - {name: error, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: qp-error, ends: IBV_WC_WR_FLUSH_ERR}
   - {name: stranger, kind: verbs, op: write, from: client, to: server, message: 4KiB, messages: 3, mistake: no-exchange, ends: connect}
   - {name: starved, kind: verbs, op: send, from: client, to: server, message: 4KiB, messages: 3, receives: 0, replenish: never, rnr_retry: 2, min_rnr_timer: 8, ends: IBV_WC_RNR_RETRY_EXC_ERR}
