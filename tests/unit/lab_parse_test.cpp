@@ -77,7 +77,7 @@ topology:
   offloads: on
 traffic:
   - {name: r, kind: verbs, from: a, to: b, op: read, message: 1KiB, depth: 3, qps: 2, path_mtu: 4096, timeout: 10,
-     retry_count: 5, rnr_retry: 4, min_rnr_timer: 1}
+     retry_count: 5, rnr_retry: 4, min_rnr_timer: 1, messages: 8, mistake: wrong-rkey}
   - {name: t, kind: tcp, from: b, to: a, message: 2KiB, streams: 4, congestion: reno, nodelay: on}
 run: together
 faults:
@@ -114,8 +114,10 @@ expect: [retention(r) < 50%]
   const Traffic& r = lab.traffic.at(0);
   EXPECT_EQ(r.message_bytes, 1024U);
   EXPECT_EQ(Json(r.verbs).dump(),
-            R"({"op":"read","depth":3,"qps":2,"path_mtu":4096,"timeout":10,"retry_count":5,)"
-            R"("rnr_retry":4,"min_rnr_timer":1})");
+            R"({"op":"read","transport":"rc","inline_data":false,"srq":false,"depth":3,"qps":2,)"
+            R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
+            R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
+            R"("mistake":"wrong-rkey"})");
   EXPECT_EQ(Json(lab.traffic.at(1).tcp).dump(),
             R"({"streams":4,"congestion":"reno","nodelay":true})");
   EXPECT_EQ(lab.groups, (std::vector<std::vector<std::string>>{{"r", "t"}}));
