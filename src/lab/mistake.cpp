@@ -5,19 +5,30 @@
 
 namespace rdmalab::lab {
 
+namespace {
+
+constexpr const char* unanswered = "over an unreliable transport nobody tells of it";
+
+} // namespace
+
 std::string mistake_problem(const Verbs& verbs)
 {
   const Operation& op = operation_of(verbs.op);
+  const bool answered = verbs.transport == Transport::rc;
   switch (verbs.mistake) {
   case Mistake::wrong_rkey:
   case Mistake::no_remote_access:
   case Mistake::out_of_bounds:
   case Mistake::qp_no_access:
+    if (!answered) return unanswered;
     return one_sided(op) ? "" : "a SEND names no remote memory";
   case Mistake::long_send:
+    if (!answered) return unanswered;
     return op.lands ? "" : "only a SEND's length has to fit a receive";
   case Mistake::misaligned_atomic:
     return op.atomic ? "" : "only atomics need an aligned address";
+  case Mistake::deregistered:
+    return answered ? "" : unanswered;
   default:
     return {};
   }

@@ -102,6 +102,8 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
 Words classes_of(const Traffic& traffic)
 {
   if (traffic.kind == TrafficKind::tcp) return {"syn", "data", "ack", "fin"};
+  if (traffic.verbs.transport != Transport::rc) return {"data"};
+  if (operation_of(traffic.verbs.op).atomic) return {"atomic", "atomic-ack", "nak", "rnr", "cnp"};
   if (operation_of(traffic.verbs.op).reads) return {"read-request", "read-response", "nak", "cnp"};
   return {"data", "ack", "nak", "rnr", "cnp"};
 }
@@ -167,6 +169,7 @@ public:
       complain("position", "TCP's segments have no position in a message", {});
     if (tcp && !rule_.opcode.empty())
       complain("opcode", fmt::format("\"{}\" is TCP and has no opcodes", traffic.name), {});
+    if (!tcp && traffic.verbs.transport != Transport::rc) unreliable(traffic);
     const std::uint32_t streams = tcp ? traffic.tcp.streams : traffic.verbs.qps;
     if (rule_.stream && *rule_.stream >= streams)
       complain(
@@ -206,6 +209,19 @@ public:
   }
 
 private:
+  /// Nothing is sent again, and the opcodes that a rule can name are those of RC.
+  void unreliable(const Traffic& traffic)
+  {
+    if (!rule_.opcode.empty())
+      complain("opcode",
+               fmt::format("\"{}\" is no reliable connection, and has no RC opcodes", traffic.name),
+               "position: tells first, middle, last and only packets apart");
+    if (!(rule_.transmission == Rule{}.transmission))
+      complain("transmission",
+               fmt::format("\"{}\" is no reliable connection: nothing is sent again", traffic.name),
+               {});
+  }
+
   static bool covers(const Words& wide, const Words& narrow)
   {
     if (wide.empty()) return true;

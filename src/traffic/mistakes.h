@@ -57,6 +57,12 @@ inline std::uint64_t remote_base_of(const EndpointSpec& spec, std::uint64_t base
   return makes(spec, Role::initiator, lab::Mistake::out_of_bounds) ? base + region_bytes : base;
 }
 
+/// How far an address is from where it should be.
+inline std::uint64_t misalignment_of(const EndpointSpec& spec)
+{
+  return makes(spec, Role::initiator, lab::Mistake::misaligned_atomic) ? 4 : 0;
+}
+
 /// That a receive has room for.
 inline std::uint32_t receive_bytes_of(const EndpointSpec& spec, std::uint32_t message_bytes)
 {

@@ -28,6 +28,7 @@ public:
     record::Flow flow = empty_flow(spec_, schedule);
     if (!why_) end_with(flow, "connect", why_.error());
     sleep_until_ns(schedule.window_end_ns);
+    flow.setup_ns = link_.setup_ns();
     flow.qp_states = link_.states(host_of(spec_));
     return flow;
   }
