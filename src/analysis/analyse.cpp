@@ -223,6 +223,7 @@ Result analyse(const record::Record& record)
     for (TrafficResult& t : result.traffic) t.retention.reset();
 
   result.expectations = judge_expectations(record, result);
+  if (auto events = judge_events(record, result)) result.expectations.push_back(std::move(*events));
   result.verdict = overall(result);
   result.exit_code = static_cast<int>(Exit::ok);
   if (result.verdict == Verdict::fail) result.exit_code = static_cast<int>(Exit::expectation);

@@ -1,6 +1,7 @@
 #include "analysis/cell_recovery.h"
 
 #include "analysis/samples.h"
+#include "analysis/timeline.h"
 #include "analysis/wire_rate.h"
 #include "base/json.h"
 #include "base/sha256.h"
@@ -11,7 +12,7 @@
 
 namespace rdmalab::analysis {
 
-RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder)
+RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder, script)
 
 namespace {
 
@@ -72,6 +73,8 @@ rdmalab::Result<std::optional<CellRecovery>> recovery_of(const record::Record& r
   found.summaries = summarise(found.report);
   if (const auto telling = telling_episode(found.report))
     found.ladder = episode_sequence(trace, flows, found.report, telling->first, telling->second);
+  if (cell.condition == (record.lab.faultless() ? baseline : faulted))
+    found.script = follow_events(record.lab, cell, trace, flows, sort_trace(trace, flows));
   found.report = excerpt(std::move(found.report), most_listed);
   return std::optional<CellRecovery>(std::move(found));
 }

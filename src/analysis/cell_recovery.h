@@ -1,5 +1,6 @@
 #pragma once
 
+#include "analysis/events.h"
 #include "analysis/recovery.h"
 #include "analysis/recovery_summary.h"
 #include "analysis/sequence.h"
@@ -19,6 +20,7 @@ struct CellRecovery {
   RecoveryReport report;
   std::vector<RecoverySummary> summaries; ///< of each traffic
   std::optional<Sequence> ladder;         ///< the recovery that tells most
+  std::optional<ScriptResult> script;     ///< the lab's events, where they are looked for
 };
 RDMALAB_JSON_DECLARE(CellRecovery)
 

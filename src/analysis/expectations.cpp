@@ -101,8 +101,43 @@ std::vector<ExpectationResult> judge_expectations(const record::Record& record,
   return all;
 }
 
+std::optional<ExpectationResult> judge_events(const record::Record& record, const Result& result)
+{
+  if (record.lab.events.empty()) return std::nullopt;
+  ExpectationResult judged;
+  judged.text = "events";
+  judged.line = record.lab.events.front().line;
+  std::size_t scripts = 0;
+  std::size_t events = 0;
+  for (const CellRecovery& cell : result.recovery) {
+    if (!cell.script) continue;
+    ++scripts;
+    events += cell.script->events.size();
+    const EventResult* broken = cell.script->broken();
+    if (broken == nullptr || judged.verdict == Verdict::fail) continue;
+    judged.verdict = cell.script->certain ? Verdict::fail : Verdict::inconclusive;
+    judged.reason =
+        fmt::format("{}: line {}, {{{}}}: {}", cell.cell, broken->line, broken->text, broken->seen);
+  }
+  if (scripts == 0)
+    judged.reason = "no cell has a trace to look for them in";
+  else if (judged.reason.empty())
+    judged.verdict = Verdict::pass;
+  judged.measured = fmt::format("{} in {} cells", events, scripts);
+  if (!result.problems.empty()) {
+    judged.verdict = Verdict::invalid;
+    judged.reason = "the run is invalid";
+  }
+  return judged;
+}
+
 bool foresees_breaking(const lab::Lab& lab, const std::string& traffic)
 {
+  const auto asks = [&](const lab::Event& event) {
+    return event.kind == lab::EventKind::completion && event.traffic == traffic &&
+           event.word != "IBV_WC_SUCCESS";
+  };
+  if (std::any_of(lab.events.begin(), lab.events.end(), asks)) return true;
   return std::any_of(lab.expect.begin(), lab.expect.end(), [&](const lab::Expectation& expect) {
     const auto comparison = lab::parse_expression(expect.text).comparison;
     return comparison && (asks_for_completions(comparison->left, traffic) ||

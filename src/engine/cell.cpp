@@ -118,16 +118,14 @@ struct Reading {
   measure::CpuReading cpu;
 };
 
-Result<Reading> read_all(const plan::Plan& plan, net::Fabric& fabric,
-                         const measure::CpuLedger& ledger)
+Result<std::vector<net::HostCounters>> read_counters(const plan::Plan& plan, net::Fabric& fabric)
 {
-  Reading reading;
-  TRY_ASSIGN(reading.cpu, ledger.reading());
+  std::vector<net::HostCounters> all;
   for (const plan::HostNode& host : plan.fabric.hosts) {
     TRY_ASSIGN(net::HostCounters counters, fabric.counters(host.name));
-    reading.counters.push_back(std::move(counters));
+    all.push_back(std::move(counters));
   }
-  return reading;
+  return all;
 }
 
 void fill_in(record::Cell& record, const plan::Plan& plan, const Reading& begin, const Reading& end)
@@ -313,14 +311,26 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   const bool programs = std::all_of(traffics.begin(), traffics.end(), [](const lab::Traffic* t) {
     return t->kind == lab::TrafficKind::command;
   });
-  sleep_until_ns(programs ? schedule.start_ns : schedule.window_begin_ns);
-  TRY_ASSIGN(const Reading begin, read_all(plan, fabric, *services.ledger));
+  // Reading takes a while, in which the first packets would go uncounted: a window that begins with
+  // the traffic has its counters read before.
+  const bool from_start = programs || measure.warmup_ns == 0;
+  Reading begin;
+  if (from_start) {
+    TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
+  }
+  sleep_until_ns(from_start ? schedule.start_ns : schedule.window_begin_ns);
+  TRY_ASSIGN(begin.cpu, services.ledger->reading());
+  if (!from_start) {
+    TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
+  }
   if (programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));
   } else {
     sleep_until_ns(schedule.window_end_ns);
   }
-  TRY_ASSIGN(const Reading end, read_all(plan, fabric, *services.ledger));
+  Reading end;
+  TRY_ASSIGN(end.cpu, services.ledger->reading());
+  TRY_ASSIGN(end.counters, read_counters(plan, fabric));
   fill_in(record, plan, begin, end);
   if (!programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));

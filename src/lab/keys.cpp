@@ -287,6 +287,7 @@ const Table& lab_table()
             key("faults", Type::objects, "what goes wrong in the faulted condition")),
        with(rule_table(), key("rules", Type::objects, "faults addressed to single packets")),
        with(trace_table(), key("trace", Type::object, "every packet, for Wireshark and analysis")),
+       with(event_table(), key("events", Type::objects, "what is seen on the wire, in this order")),
        with(measure_table(), key("measure", Type::object, "how long and how often")),
        key("expect", Type::texts,
            "comparisons that must hold, in the language of docs/lab-file.md")}};

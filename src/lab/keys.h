@@ -54,6 +54,7 @@ const Table& fault_table();
 const Table& where_table();
 const Table& rule_table();
 const Table& trace_table();
+const Table& event_table();
 const Table& measure_table();
 
 } // namespace rdmalab::lab

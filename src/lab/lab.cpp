@@ -57,7 +57,7 @@ RDMALAB_JSON(TraceOptions, on, snap_bytes)
 RDMALAB_JSON(Measure, warmup_ns, duration_ns, repeat)
 RDMALAB_JSON(Expectation, text, line, column)
 RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
-             traffic, groups, faults, rules, trace, measure, expect)
+             traffic, groups, faults, rules, trace, events, measure, expect)
 
 namespace {
 

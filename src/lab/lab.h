@@ -1,6 +1,7 @@
 #pragma once
 
 #include "base/json_fwd.h"
+#include "lab/event.h"
 #include "lab/rule.h"
 
 #include <cstdint>
@@ -193,6 +194,7 @@ struct Lab {
   std::vector<Fault> faults;
   std::vector<Rule> rules; ///< like faults in force in the faulted condition only
   TraceOptions trace;
+  std::vector<Event> events; ///< in each faulted cell; in the baseline's if there are no others
   Measure measure;
   std::vector<Expectation> expect;
 

@@ -48,6 +48,7 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   const Node* faults = reader.child("faults");
   const Node* rules = reader.child("rules");
   const Node* trace = reader.child("trace");
+  const Node* events = reader.child("events");
   const Node* measure = reader.child("measure");
   const Node* expect = reader.child("expect");
   Names hosts("host", out);
@@ -65,6 +66,9 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   if (measure != nullptr) read_measure(*measure, lab, out);
   if (rules != nullptr) read_rules(*rules, lab, traffics, out);
   if (trace != nullptr) read_trace(*trace, lab, out);
+  if (events != nullptr && trace != nullptr && !lab.trace.on)
+    out.add(*trace, "events are looked for in the trace, which is off", "leave trace out");
+  if (events != nullptr) read_events(*events, lab, traffics, out);
   if (lab.measure.warmup_ns + lab.measure.duration_ns >= lab.timeout_ns)
     out.add(
         reader.place(reader.has("timeout") ? "timeout" : "measure"),

@@ -2,6 +2,7 @@
 
 #include "lab/document.h"
 #include "lab/lab.h"
+#include "lab/reader.h"
 
 #include <map>
 #include <string>
@@ -44,8 +45,19 @@ void read_faults(const Node& node, Lab& lab, const Names& hosts, Diagnostics& ou
 /// After traffic, faults and measure: a rule is checked against what the traffic can send.
 void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& out);
 void read_trace(const Node& node, Lab& lab, Diagnostics& out);
+/// After rules, to which it adds what events do to packets, and trace, which it needs.
+void read_events(const Node& node, Lab& lab, const Names& traffics, Diagnostics& out);
 /// Call it last: the expressions' names are checked against the rest of the lab.
 void read_expectations(const Node& node, Lab& lab, Diagnostics& out);
+
+/// Reports what is wrong with a rule by itself, for its traffic (null: unknown, and reported), and
+/// behind the rules that the lab already has.
+void check_rule(const Reader& reader, const Node& node, const Rule& rule, const Lab& lab,
+                const Traffic* traffic, Diagnostics& out);
+/// "7", "7..9", "7..", or a list of these.
+std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out);
+/// Packet classes that a traffic can have on the wire.
+std::vector<std::string> classes_of(const Traffic& traffic);
 
 /// The InfiniBand MTU of an interface: the largest power of two from 256 to 4096 that leaves room
 /// for 80 bytes of headers (Linux, drivers/infiniband/sw/rxe/rxe_param.h); 0 if there is none.

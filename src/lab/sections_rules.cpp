@@ -66,6 +66,8 @@ std::optional<Span> parse_span(std::string_view text)
   return Span{*first, *last};
 }
 
+} // namespace
+
 std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
 {
   std::vector<Span> spans;
@@ -98,7 +100,6 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
   return spans;
 }
 
-/// Packet classes that a traffic can have on the wire.
 Words classes_of(const Traffic& traffic)
 {
   if (traffic.kind == TrafficKind::tcp) return {"syn", "data", "ack", "fin"};
@@ -107,6 +108,8 @@ Words classes_of(const Traffic& traffic)
   if (operation_of(traffic.verbs.op).reads) return {"read-request", "read-response", "nak", "cnp"};
   return {"data", "ack", "nak", "rnr", "cnp"};
 }
+
+namespace {
 
 /// Classes whose packets carry payload.
 bool carries_payload(std::string_view name)
@@ -308,6 +311,15 @@ void read_effect(Reader& reader, Rule& rule)
 
 } // namespace
 
+void check_rule(const Reader& reader, const Node& node, const Rule& rule, const Lab& lab,
+                const Traffic* traffic, Diagnostics& out)
+{
+  RuleChecker checker(reader, node, rule, out);
+  checker.alone();
+  if (traffic != nullptr) checker.against(lab, *traffic);
+  checker.after(lab.rules);
+}
+
 void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& out)
 {
   if (!node.sequence()) {
@@ -329,11 +341,7 @@ void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& 
     rule.kind = Json(reader.kind()).get<RuleKind>();
     read_conditions(reader, rule, out);
     read_effect(reader, rule);
-    RuleChecker checker(reader, item, rule, out);
-    checker.alone();
-    if (const Traffic* traffic = known ? find_traffic(lab, rule.traffic) : nullptr)
-      checker.against(lab, *traffic);
-    checker.after(lab.rules);
+    check_rule(reader, item, rule, lab, known ? find_traffic(lab, rule.traffic) : nullptr, out);
     lab.rules.push_back(std::move(rule));
   }
   constexpr std::size_t most_rules = 64;

@@ -3,6 +3,7 @@
 #include "analysis/words.h"
 #include "report/grid.h"
 #include "report/phrases.h"
+#include "report/events_table.h"
 #include "report/recovery_table.h"
 #include "report/text.h"
 
@@ -240,6 +241,7 @@ private:
       if (!r.cell.ends_with("/faulted/0")) continue;
       out_ += recovery_table(r.report, style_);
     }
+    out_ += events_table(result_, style_);
   }
 
   void limits()
@@ -287,8 +289,8 @@ private:
       std::string text = e.text;
       if (!e.reason.empty())
         text += ": " + e.reason;
-      else if (e.value)
-        text += ": measured " + e.measured;
+      else if (!e.measured.empty())
+        text += (e.value ? ": measured " : ": ") + e.measured;
       paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
     }
   }
