@@ -38,8 +38,7 @@ Prediction predict_rc(const lab::Traffic& traffic, double loss, double baseline_
 {
   const lab::Operation& op = lab::operation_of(traffic.verbs.op);
   if (traffic.verbs.qps != 1 || op.reads || op.atomic ||
-      traffic.verbs.transport != lab::Transport::rc ||
-      traffic.message_bytes == 0)
+      traffic.verbs.transport != lab::Transport::rc || traffic.message_bytes == 0)
     return {};
   const auto timeout = ack_timeout_ns(traffic.verbs.timeout);
   if (!timeout) return {};

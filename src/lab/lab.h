@@ -47,7 +47,8 @@ enum class VerbsOp {
   write_notify, ///< a WRITE, then a small SEND that says so
   read,
   fetch_add,
-  compare_swap
+  compare_swap,
+  register_memory ///< no message: ibv_reg_mr(3) and ibv_dereg_mr(3)
 };
 RDMALAB_JSON_DECLARE(VerbsOp)
 
@@ -91,8 +92,8 @@ struct Verbs {
   std::uint32_t retry_count = 6;    ///< 0 … 7; rxe takes 7 for "for ever"
   std::uint32_t rnr_retry = 6;      ///< 0 … 7; 7: for ever
   std::uint32_t min_rnr_timer = 12; ///< code 0 … 31, IB specification table "RNR NAK timer field"
-  std::uint64_t messages = 0; ///< per QP in all, then idle; 0: until the window ends
-  std::optional<std::uint32_t> receives; ///< posted before traffic starts; none: 2 * depth
+  std::uint64_t messages = 0;       ///< per QP in all, then idle; 0: until the window ends
+  std::optional<std::uint32_t> receives;    ///< posted before traffic starts; none: 2 * depth
   Replenish replenish = Replenish::at_once; ///< at_once: one for each that is used
   std::uint64_t replenish_ns = 0; ///< after: so long after the queue ran empty, all of them
   Mistake mistake = Mistake::none;
@@ -125,9 +126,9 @@ struct Traffic {
                     ///< READ flows to it
   std::string to;
   std::uint64_t message_bytes = 65536;
-  Verbs verbs;     ///< for kind verbs
-  Tcp tcp;         ///< for kind tcp
-  Command command; ///< for kind command
+  Verbs verbs;             ///< for kind verbs
+  Tcp tcp;                 ///< for kind tcp
+  Command command;         ///< for kind command
   std::string ends = "ok"; ///< how it is expected to end (lab/mistake.h)
 };
 RDMALAB_JSON_DECLARE(Traffic)

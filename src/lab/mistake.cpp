@@ -15,6 +15,7 @@ std::string mistake_problem(const Verbs& verbs)
 {
   const Operation& op = operation_of(verbs.op);
   const bool answered = verbs.transport == Transport::rc;
+  if (op.local && verbs.mistake != Mistake::none) return "it sends nothing";
   switch (verbs.mistake) {
   case Mistake::wrong_rkey:
   case Mistake::no_remote_access:

@@ -11,16 +11,17 @@ constexpr bool yes = true;
 constexpr bool no = false;
 
 // clang-format off
-constexpr std::array<Operation, 8> operations{{
-    //                                       receives lands immediate notice reads atomic
-    {VerbsOp::send,         "send",          yes,     yes,  no,       no,    no,   no},
-    {VerbsOp::send_imm,     "send-imm",      yes,     yes,  yes,      no,    no,   no},
-    {VerbsOp::write,        "write",         no,      no,   no,       no,    no,   no},
-    {VerbsOp::write_imm,    "write-imm",     yes,     no,   yes,      no,    no,   no},
-    {VerbsOp::write_notify, "write-notify",  yes,     no,   no,       yes,   no,   no},
-    {VerbsOp::read,         "read",          no,      no,   no,       no,    yes,  no},
-    {VerbsOp::fetch_add,    "fetch-add",     no,      no,   no,       no,    no,   yes},
-    {VerbsOp::compare_swap, "compare-swap",  no,      no,   no,       no,    no,   yes},
+constexpr std::array<Operation, 9> operations{{
+    //                                          receives lands immediate notice reads atomic local
+    {VerbsOp::send,            "send",          yes,     yes,  no,       no,    no,   no,    no},
+    {VerbsOp::send_imm,        "send-imm",      yes,     yes,  yes,      no,    no,   no,    no},
+    {VerbsOp::write,           "write",         no,      no,   no,       no,    no,   no,    no},
+    {VerbsOp::write_imm,       "write-imm",     yes,     no,   yes,      no,    no,   no,    no},
+    {VerbsOp::write_notify,    "write-notify",  yes,     no,   no,       yes,   no,   no,    no},
+    {VerbsOp::read,            "read",          no,      no,   no,       no,    yes,  no,    no},
+    {VerbsOp::fetch_add,       "fetch-add",     no,      no,   no,       no,    no,   yes,   no},
+    {VerbsOp::compare_swap,    "compare-swap",  no,      no,   no,       no,    no,   yes,   no},
+    {VerbsOp::register_memory, "register",      no,      no,   no,       no,    no,   no,    yes},
 }};
 // clang-format on
 

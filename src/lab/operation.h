@@ -14,6 +14,7 @@ struct Operation {
   bool notice;      ///< a SEND of its own follows the payload
   bool reads;       ///< payload flows from the target to the initiator
   bool atomic;      ///< on 8 bytes of the target's memory
+  bool local;       ///< sends nothing
 };
 
 const Operation& operation_of(VerbsOp op);
@@ -24,8 +25,8 @@ inline constexpr std::uint64_t notice_bytes = 16;
 inline constexpr std::uint64_t atomic_bytes = 8;
 
 /// Extended headers of one message of `packets` packets in its data direction, bytes, beside what
-/// each packet has anyway: RETH, ImmDt, AETH, AtomicETH, and DETH for each of UD's (IB specification
-/// 9.3 and 9.4).
+/// each packet has anyway: RETH, ImmDt, AETH, AtomicETH, and DETH for each of UD's (IB
+/// specification 9.3 and 9.4).
 std::uint64_t extended_header_bytes(const Operation& op, Transport transport,
                                     std::uint64_t packets);
 

@@ -19,15 +19,15 @@ enum class Type {
   bytes,
   rate,
   share,
-  object,  ///< a mapping with known keys
-  objects, ///< a list of them
-  hosts,   ///< a list of names or of mappings with a name
-  links,   ///< a mapping from host names
-  groups,  ///< apart, together, or a list of lists of traffic names
-  texts,   ///< a list of texts
-  words,   ///< one of a few words, or a list of them
+  object,       ///< a mapping with known keys
+  objects,      ///< a list of them
+  hosts,        ///< a list of names or of mappings with a name
+  links,        ///< a mapping from host names
+  groups,       ///< apart, together, or a list of lists of traffic names
+  texts,        ///< a list of texts
+  words,        ///< one of a few words, or a list of them
   time_or_word, ///< a time, or one of a few words
-  spans,   ///< an integer, "first..last", or a list of these
+  spans,        ///< an integer, "first..last", or a list of these
 };
 
 /// What went wrong with one quantity.

@@ -162,6 +162,10 @@ public:
           "name a traffic of kind verbs or tcp");
       return;
     }
+    if (traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).local) {
+      complain("traffic", fmt::format("\"{}\" sends no packets", traffic.name), {});
+      return;
+    }
     const bool tcp = traffic.kind == TrafficKind::tcp;
     const Words possible = classes_of(traffic);
     for (const std::string& name : rule_.classes)

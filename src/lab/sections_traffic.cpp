@@ -74,8 +74,7 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
     read_command(reader, traffic.command, out);
   }
   if (!reader.kind().empty()) reader.into("ends", traffic.ends);
-  const bool atomic =
-      traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).atomic;
+  const bool atomic = traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).atomic;
   if (traffic.message_bytes < least_message_bytes && !atomic)
     out.add(reader.place("message"),
             fmt::format("message {} is out of range",

@@ -114,7 +114,7 @@ private:
     if (op.atomic && traffic_.message_bytes != atomic_bytes)
       complain("message", fmt::format("op {} works on 8 bytes, not on {}", op.name, size),
                "leave message out");
-    if (verbs_.inline_data && (op.reads || op.atomic || op.notice))
+    if (verbs_.inline_data && (op.reads || op.atomic || op.notice || op.local))
       complain("inline", fmt::format("op {} can't be inline", op.name),
                "only what the initiator sends can: SEND and WRITE");
     else if (verbs_.inline_data && traffic_.message_bytes > most_inline_bytes)
@@ -151,8 +151,7 @@ private:
   void mistake()
   {
     if (const std::string problem = mistake_problem(verbs_); !problem.empty())
-      complain("mistake",
-               fmt::format("\"{}\" can't make this mistake: {}", traffic_.name, problem),
+      complain("mistake", fmt::format("\"{}\" can't make this mistake: {}", traffic_.name, problem),
                "take another mistake, or another op");
   }
 

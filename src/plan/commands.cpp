@@ -191,6 +191,8 @@ std::string perftest_of(const lab::Verbs& verbs)
     return "ib_atomic_bw -A FETCH_AND_ADD";
   case lab::VerbsOp::compare_swap:
     return "ib_atomic_bw -A CMP_AND_SWP";
+  case lab::VerbsOp::register_memory: // no tool of perftest's does
+    break;
   }
   return {};
 }
@@ -228,6 +230,10 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
       script.comment(fmt::format("  {}: ip netns exec {} iperf3 -c {} -P {} -C {} -l {} -t {}{}",
                                  t.name, from.netns, to.ip, t.tcp.streams, t.tcp.congestion,
                                  t.message_bytes, seconds, t.tcp.nodelay ? " -N" : ""));
+      continue;
+    }
+    if (t.verbs.op == lab::VerbsOp::register_memory) {
+      script.comment(fmt::format("  {}: ibv_reg_mr and ibv_dereg_mr in turn; no tool", t.name));
       continue;
     }
     const std::string tool = perftest(plan.lab, t, seconds);

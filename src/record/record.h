@@ -21,7 +21,7 @@ namespace rdmalab::record {
 struct Flow {
   std::string traffic;
   std::string outcome =
-      "ok"; ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
+      "ok";                ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
   std::string failed_step; ///< what failed first: "connect", "post", "completion", "drain", "peer",
                            ///< "exit" (of a program), "stream" (of TCP); "": nothing
   std::string failure;     ///< its name: "IBV_WC_RETRY_EXC_ERR", an errno's such as "EINVAL"; or ""

@@ -1,9 +1,9 @@
 #include "report/table.h"
 
 #include "analysis/words.h"
+#include "report/events_table.h"
 #include "report/grid.h"
 #include "report/phrases.h"
-#include "report/events_table.h"
 #include "report/recovery_table.h"
 #include "report/text.h"
 

@@ -30,6 +30,7 @@ std::uint64_t slots_per_qp(const EndpointSpec& spec, Role role, std::uint64_t ri
   const lab::Verbs& verbs = spec.traffic.verbs;
   const lab::Operation& op = lab::operation_of(verbs.op);
   const std::uint64_t depth = verbs.depth;
+  if (op.local) return 1;
   if (op.atomic) return role == Role::initiator ? depth : 1;
   if (op.reads) {
     // The target's depth + 1 messages in turn: the largest ring that does not hold whole turns.

@@ -51,8 +51,7 @@ Error too_much(const char* what, std::uint64_t wanted, std::uint64_t most, const
 /// Receives that an end has posted to a queue at most.
 std::uint32_t receives_of(const EndpointSpec& spec)
 {
-  const bool any =
-      spec.role == Role::target && lab::operation_of(spec.traffic.verbs.op).receives;
+  const bool any = spec.role == Role::target && lab::operation_of(spec.traffic.verbs.op).receives;
   return any ? ReceiveStock(spec.traffic.verbs).most() : 0;
 }
 

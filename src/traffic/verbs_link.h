@@ -64,6 +64,7 @@ public:
   [[nodiscard]] const SlotLayout& remote_slots() const { return remote_; }
   [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
   [[nodiscard]] ibv_qp* qp(std::uint64_t index) const { return qps_[index].get(); }
+  [[nodiscard]] ibv_pd* pd() const { return pd_.get(); }
   [[nodiscard]] JsonSocket& oob() { return oob_; }
 
   [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }

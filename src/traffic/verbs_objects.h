@@ -10,8 +10,8 @@
 #include <infiniband/verbs.h>
 
 /// The verbs library's objects as move-only owners. An object must die before what it was made
-/// from: declare Context, Pd, CompletionChannel, Cq, Pages, Mr, Srq, Qp, AddressHandle in this order and the members'
-/// reverse destruction does it.
+/// from: declare Context, Pd, CompletionChannel, Cq, Pages, Mr, Srq, Qp, AddressHandle in this
+/// order and the members' reverse destruction does it.
 namespace rdmalab::traffic {
 
 /// Calls the library's destroy function; its result has no remedy here.

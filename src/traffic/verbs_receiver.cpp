@@ -109,9 +109,9 @@ Status VerbsReceiver::take(std::span<const ibv_wc> list, Meter& meter, record::F
     // rxe's word for a UC's message without an end, where the receive is a shared queue's.
     const bool lost = !reliable_ && wc.status == IBV_WC_REM_INV_REQ_ERR;
     if (wc.status != IBV_WC_SUCCESS && !lost) {
-      end_with(flow, "completion", status_name(wc.status),
-               failed_completion("receive", received_[place.qp], received_.size(), place.qp,
-                                 wc.status));
+      end_with(
+          flow, "completion", status_name(wc.status),
+          failed_completion("receive", received_[place.qp], received_.size(), place.qp, wc.status));
       continue;
     }
     if (!lost) arrived(wc, place, now, meter, flow);
@@ -189,8 +189,7 @@ void VerbsReceiver::check_all(Meter& meter)
 {
   for (Inbox& inbox : inboxes_)
     while (inbox.free() != 0)
-      if (const Inbox::Place place = inbox.take(); place.filled && check_late_)
-        check(place, meter);
+      if (const Inbox::Place place = inbox.take(); place.filled && check_late_) check(place, meter);
 }
 
 /// A reliable transport's two ends agree; of another's messages any may be lost.

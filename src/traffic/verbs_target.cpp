@@ -74,8 +74,8 @@ private:
     }
   }
 
-  /// Each atomic adds one, so a QP's counter must stand at as many as were done. What was posted and
-  /// not acknowledged may have been done.
+  /// Each atomic adds one, so a QP's counter must stand at as many as were done. What was posted
+  /// and not acknowledged may have been done.
   void check_counters(const Totals& totals, Meter& meter)
   {
     for (std::size_t qp = 0; qp < totals.posted.size(); ++qp) {

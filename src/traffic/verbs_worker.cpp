@@ -66,8 +66,10 @@ Result<std::unique_ptr<Worker>> make_verbs_worker(const EndpointSpec& spec,
   if (!joined && may_stay_unconnected(spec.traffic))
     return make_unconnected(spec, std::move(link), std::move(joined));
   TRY(std::move(joined));
-  return spec.role == Role::initiator ? make_initiator(spec, std::move(link), deadline_ns)
-                                      : make_target(spec, std::move(link), deadline_ns);
+  if (spec.role == Role::target) return make_target(spec, std::move(link), deadline_ns);
+  return lab::operation_of(spec.traffic.verbs.op).local
+             ? make_registrar(spec, std::move(link), deadline_ns)
+             : make_initiator(spec, std::move(link), deadline_ns);
 }
 
 } // namespace rdmalab::traffic

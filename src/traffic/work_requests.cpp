@@ -28,6 +28,8 @@ ibv_wr_opcode opcode_of(lab::VerbsOp op)
     return IBV_WR_ATOMIC_FETCH_AND_ADD;
   case lab::VerbsOp::compare_swap:
     return IBV_WR_ATOMIC_CMP_AND_SWP;
+  case lab::VerbsOp::register_memory: // is no work request
+    break;
   }
   return IBV_WR_SEND;
 }
@@ -86,8 +88,7 @@ void WorkRequests::aim(ibv_send_wr& request, const VerbsLink& link, std::uint64_
     request.wr.ud.remote_qpn = link.remote_qp(qp);
     request.wr.ud.remote_qkey = datagram_key;
   } else {
-    request.wr.rdma.remote_addr =
-        link.remote_address(qp, number % link.remote_slots().per_qp);
+    request.wr.rdma.remote_addr = link.remote_address(qp, number % link.remote_slots().per_qp);
     request.wr.rdma.rkey = link.remote_key();
   }
 }

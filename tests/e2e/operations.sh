@@ -94,3 +94,19 @@ holds '.verdict == "pass" and .problems == []' out
 # rxe throws away the message that has the gap, and the one that begins while the old one is unfinished (class D1).
 flow_in() { holds "[.cells[] | select(.condition == \"faulted\") | .flows[] | select(.traffic == \"$1\")][0] | $2" record.json; }
 flow_in uc '.outcome == "ok" and .sent_messages == 100'
+
+# What registering memory costs, by size.
+cat >register.yaml <<'YAML'
+version: 1
+name: register
+topology: {hosts: [client, server]}
+traffic:
+  - {name: small, kind: verbs, op: register, from: client, to: server, message: 4KiB, messages: 50}
+  - {name: large, kind: verbs, op: register, from: client, to: server, message: 4MiB, depth: 1}
+measure: {warmup: 0ms, duration: 50ms, repeat: 1}
+expect:
+  - messages(small) == 50
+  - latency(large, p50) > 10 * latency(small, p50)
+YAML
+expect_status 0 "$RDMALAB" run register.yaml --json
+holds '.verdict == "pass" and .problems == []' out

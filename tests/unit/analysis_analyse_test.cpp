@@ -344,8 +344,7 @@ TEST(Endings, AnExpectedEndIsNoBreak)
       flow.failure = "IBV_WC_RETRY_EXC_ERR";
     }
   };
-  const Result result =
-      analysed([&](record::Record& r) { dies(r, "IBV_WC_RETRY_EXC_ERR"); });
+  const Result result = analysed([&](record::Record& r) { dies(r, "IBV_WC_RETRY_EXC_ERR"); });
   EXPECT_EQ(result.verdict, Verdict::pass);
   EXPECT_THAT(result.traffic[0].broke, IsEmpty());
   EXPECT_THAT(result.traffic[0].ended, ElementsAre("write completion 3: IBV_WC_RETRY_EXC_ERR"));

@@ -27,7 +27,7 @@ TEST(Operation, EachIsKnownByTheNameOfTheLabFile)
 {
   const lab::Key* key = lab::traffic_table().find("op", "verbs");
   ASSERT_NE(key, nullptr);
-  EXPECT_EQ(key->choices.size(), 8U);
+  EXPECT_EQ(key->choices.size(), 9U);
   for (const std::string& name : key->choices)
     EXPECT_EQ(lab::operation_of(Json(name).get<lab::VerbsOp>()).name, name);
 }
