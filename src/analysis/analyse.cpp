@@ -16,6 +16,7 @@
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
 #include "base/json.h"
+#include "lab/operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +88,9 @@ void add_counters(TrafficResult& result, const std::vector<Sample>& samples)
 bool lasts(const lab::Lab& lab, const lab::Traffic& traffic)
 {
   const bool counted = traffic.kind == lab::TrafficKind::verbs && traffic.verbs.messages != 0;
-  return !counted && expected_end(lab, traffic, baseline) == "ok";
+  const bool local =
+      traffic.kind == lab::TrafficKind::verbs && lab::operation_of(traffic.verbs.op).local;
+  return !counted && !local && expected_end(lab, traffic, baseline) == "ok";
 }
 
 TrafficResult traffic_result(const record::Record& record, const lab::Traffic& traffic,

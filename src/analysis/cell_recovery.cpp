@@ -48,7 +48,7 @@ TraceFlows trace_flows(const record::Record& record, const record::Cell& cell)
     if (traffic->kind == lab::TrafficKind::tcp)
       flows.tcp.push_back(
           {stream.traffic, stream.index, stream.from, stream.to, stream.from_port, stream.to_port});
-    else
+    else if (traffic->verbs.transport == lab::Transport::rc) // nothing else recovers
       flows.verbs.push_back({stream.traffic, stream.index, stream.from, stream.to, stream.from_qp,
                              stream.to_qp, stream.from_psn, stream.to_psn, mtu,
                              traffic->verbs.timeout == 0

@@ -3,6 +3,7 @@
 #include "analysis/path.h"
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
+#include "lab/operation.h"
 
 #include <algorithm>
 #include <cmath>
@@ -35,8 +36,9 @@ std::optional<double> plain_loss(const lab::Lab& lab, const lab::Traffic& traffi
 Prediction predict_rc(const lab::Traffic& traffic, double loss, double baseline_bps,
                       std::uint32_t payload)
 {
-  if (traffic.verbs.qps != 1 || traffic.verbs.op == lab::VerbsOp::read ||
-      traffic.message_bytes == 0)
+  const lab::Operation& op = lab::operation_of(traffic.verbs.op);
+  if (traffic.verbs.qps != 1 || op.reads || op.atomic ||
+      traffic.verbs.transport != lab::Transport::rc || traffic.message_bytes == 0)
     return {};
   const auto timeout = ack_timeout_ns(traffic.verbs.timeout);
   if (!timeout) return {};

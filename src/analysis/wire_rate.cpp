@@ -1,6 +1,7 @@
 #include "analysis/wire_rate.h"
 
 #include "base/wide.h"
+#include "lab/operation.h"
 
 #include <algorithm>
 
@@ -26,16 +27,22 @@ std::uint32_t packet_payload(const lab::Lab& lab, const lab::Traffic& traffic,
   return traffic.verbs.path_mtu != 0 ? std::min(traffic.verbs.path_mtu, active) : active;
 }
 
-WireCost verbs_message(lab::VerbsOp op, std::uint64_t message_bytes, std::uint32_t path_mtu)
+WireCost verbs_message(lab::VerbsOp op, std::uint64_t message_bytes, std::uint32_t path_mtu,
+                       lab::Transport transport)
 {
+  const lab::Operation& operation = lab::operation_of(op);
   const std::uint64_t mtu = std::max<std::uint32_t>(path_mtu, 1);
   WireCost cost;
   cost.payload_bytes = message_bytes;
   cost.packets = std::max<std::uint64_t>(1, (message_bytes + mtu - 1) / mtu);
   const std::uint64_t padding = (4 - message_bytes % 4) % 4;
-  cost.wire_bytes = cost.packets * roce_overhead_bytes + message_bytes + padding;
-  if (op == lab::VerbsOp::write) cost.wire_bytes += reth_bytes;
-  if (op == lab::VerbsOp::read) cost.wire_bytes += cost.packets == 1 ? aeth_bytes : 2 * aeth_bytes;
+  const std::uint64_t payload = operation.atomic ? 0 : message_bytes + padding;
+  cost.wire_bytes = cost.packets * roce_overhead_bytes + payload +
+                    lab::extended_header_bytes(operation, transport, cost.packets);
+  if (operation.notice) {
+    ++cost.packets;
+    cost.wire_bytes += roce_overhead_bytes + lab::notice_bytes;
+  }
   return cost;
 }
 
@@ -47,7 +54,8 @@ WireCost tcp_segment(std::uint32_t mss)
 WireCost wire_cost(const lab::Traffic& traffic, std::uint32_t packet_payload)
 {
   if (traffic.kind != lab::TrafficKind::verbs) return tcp_segment(packet_payload);
-  return verbs_message(traffic.verbs.op, traffic.message_bytes, packet_payload);
+  return verbs_message(traffic.verbs.op, traffic.message_bytes, packet_payload,
+                       traffic.verbs.transport);
 }
 
 std::uint64_t payload_rate_bps(std::uint64_t link_bps, const WireCost& cost)

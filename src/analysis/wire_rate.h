@@ -11,9 +11,7 @@ namespace rdmalab::analysis {
 inline constexpr std::uint64_t ethernet_bytes = 14;
 inline constexpr std::uint64_t ipv4_bytes = 20;
 inline constexpr std::uint64_t udp_bytes = 8;
-inline constexpr std::uint64_t bth_bytes = 12;  ///< IB specification 9.2
-inline constexpr std::uint64_t reth_bytes = 16; ///< 9.3.1
-inline constexpr std::uint64_t aeth_bytes = 4;  ///< 9.3.3
+inline constexpr std::uint64_t bth_bytes = 12; ///< IB specification 9.2
 inline constexpr std::uint64_t icrc_bytes = 4;
 /// TCP header with the time-stamp option (RFC 7323), which Linux sends by default.
 inline constexpr std::uint64_t tcp_bytes = 20 + 12;
@@ -40,10 +38,10 @@ std::uint32_t ib_mtu_for(std::uint32_t netdev_mtu);
 std::uint32_t packet_payload(const lab::Lab& lab, const lab::Traffic& traffic,
                              std::uint32_t in_force = 0);
 
-/// One message of an RC operation in its data direction. Only the first packet of a WRITE has a
-/// RETH; the first and the last of a READ's responses have an AETH (IB specification 9.4.3
-/// to 9.4.4). The last packet is padded to four bytes.
-WireCost verbs_message(lab::VerbsOp op, std::uint64_t message_bytes, std::uint32_t path_mtu);
+/// One message of an operation in its data direction, with the notice that follows it. The last
+/// packet is padded to four bytes.
+WireCost verbs_message(lab::VerbsOp op, std::uint64_t message_bytes, std::uint32_t path_mtu,
+                       lab::Transport transport = lab::Transport::rc);
 /// One full segment of a TCP stream.
 WireCost tcp_segment(std::uint32_t mss);
 

@@ -35,6 +35,14 @@ void ProgressLine::say(const std::string& text)
   context_.err << lab_ << ": " << text << std::endl;
 }
 
+/// Whether that was expected, the Result says.
+static std::string how_it_ended(const record::Flow& flow)
+{
+  if (flow.outcome == "ok") return {};
+  const std::string& name = flow.failure.empty() ? flow.failed_step : flow.failure;
+  return fmt::format(" ({})", name.empty() ? "broken" : name);
+}
+
 void ProgressLine::cell_done(std::size_t done, std::size_t total, const record::Cell& cell)
 {
   if (context_.quiet) return;
@@ -43,7 +51,7 @@ void ProgressLine::cell_done(std::size_t done, std::size_t total, const record::
     const double mbit = cell.window_ns == 0 ? 0
                                             : static_cast<double>(flow.bytes) * 8e3 /
                                                   static_cast<double>(cell.window_ns);
-    flows += fmt::format("  {:.1f} Mb/s{}", mbit, flow.outcome == "ok" ? "" : " (broken)");
+    flows += fmt::format("  {:.1f} Mb/s{}", mbit, how_it_ended(flow));
   }
   if (!terminal_) {
     context_.err << fmt::format("{}: {}/{} {}{}", lab_, done, total, cell.id, flows) << std::endl;

@@ -1,14 +1,23 @@
 #include "lab/lab.h"
 
 #include "base/json.h"
+#include "lab/operation.h"
 
 namespace rdmalab::lab {
 
 RDMALAB_JSON_ENUM(TrafficKind, {{TrafficKind::verbs, "verbs"},
                                 {TrafficKind::tcp, "tcp"},
                                 {TrafficKind::command, "command"}})
-RDMALAB_JSON_ENUM(VerbsOp,
-                  {{VerbsOp::send, "send"}, {VerbsOp::write, "write"}, {VerbsOp::read, "read"}})
+RDMALAB_JSON_ENUM(VerbsOp, {{VerbsOp::send, "send"},
+                            {VerbsOp::send_imm, "send-imm"},
+                            {VerbsOp::write, "write"},
+                            {VerbsOp::write_imm, "write-imm"},
+                            {VerbsOp::write_notify, "write-notify"},
+                            {VerbsOp::read, "read"},
+                            {VerbsOp::fetch_add, "fetch-add"},
+                            {VerbsOp::compare_swap, "compare-swap"},
+                            {VerbsOp::register_memory, "register"}})
+RDMALAB_JSON_ENUM(Transport, {{Transport::rc, "rc"}, {Transport::uc, "uc"}, {Transport::ud, "ud"}})
 RDMALAB_JSON_ENUM(Replenish, {{Replenish::at_once, "at-once"},
                               {Replenish::never, "never"},
                               {Replenish::after, "after"}})
@@ -19,6 +28,8 @@ RDMALAB_JSON_ENUM(Mistake, {{Mistake::none, "none"},
                             {Mistake::not_registered, "not-registered"},
                             {Mistake::out_of_bounds, "out-of-bounds"},
                             {Mistake::long_send, "long-send"},
+                            {Mistake::qp_no_access, "qp-no-access"},
+                            {Mistake::misaligned_atomic, "misaligned-atomic"},
                             {Mistake::qp_reset, "qp-reset"},
                             {Mistake::qp_init, "qp-init"},
                             {Mistake::qp_rtr, "qp-rtr"},
@@ -35,8 +46,8 @@ RDMALAB_JSON_ENUM(FaultKind, {{FaultKind::loss, "loss"},
 RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
 RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
-RDMALAB_JSON(Verbs, op, depth, qps, path_mtu, timeout, retry_count, rnr_retry, min_rnr_timer,
-             messages, receives, replenish, replenish_ns, mistake)
+RDMALAB_JSON(Verbs, op, transport, inline_data, srq, depth, qps, path_mtu, timeout, retry_count,
+             rnr_retry, min_rnr_timer, messages, receives, replenish, replenish_ns, mistake)
 RDMALAB_JSON(Tcp, streams, congestion, nodelay)
 RDMALAB_JSON(Command, client, server, files, figure, unit)
 RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, ends)
@@ -62,7 +73,7 @@ const typename Items::value_type* named(const Items& items, const std::string& n
 
 bool is_read(const Traffic& traffic)
 {
-  return traffic.kind == TrafficKind::verbs && traffic.verbs.op == VerbsOp::read;
+  return traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).reads;
 }
 
 } // namespace

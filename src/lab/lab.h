@@ -39,8 +39,22 @@ RDMALAB_JSON_DECLARE(Topology)
 enum class TrafficKind { verbs, tcp, command };
 RDMALAB_JSON_DECLARE(TrafficKind)
 
-enum class VerbsOp { send, write, read };
+enum class VerbsOp {
+  send,
+  send_imm,
+  write,
+  write_imm,
+  write_notify, ///< a WRITE, then a small SEND that says so
+  read,
+  fetch_add,
+  compare_swap,
+  register_memory ///< no message: ibv_reg_mr(3) and ibv_dereg_mr(3)
+};
 RDMALAB_JSON_DECLARE(VerbsOp)
+
+/// Reliable or unreliable connection, unreliable datagram.
+enum class Transport { rc, uc, ud };
+RDMALAB_JSON_DECLARE(Transport)
 
 /// What happens when a target's receives are used up.
 enum class Replenish { at_once, never, after };
@@ -55,6 +69,8 @@ enum class Mistake {
   not_registered,
   out_of_bounds,
   long_send,
+  qp_no_access,
+  misaligned_atomic,
   qp_reset,
   qp_init,
   qp_rtr,
@@ -63,9 +79,12 @@ enum class Mistake {
 };
 RDMALAB_JSON_DECLARE(Mistake)
 
-/// RC parameters, as ibv_modify_qp(3) names them.
+/// The QPs' parameters, as ibv_modify_qp(3) names them, and what is done with them.
 struct Verbs {
   VerbsOp op = VerbsOp::write;
+  Transport transport = Transport::rc;
+  bool inline_data = false; ///< IBV_SEND_INLINE
+  bool srq = false;         ///< the target's QPs share one receive queue
   std::uint32_t depth = 16; ///< messages in flight per QP
   std::uint32_t qps = 1;
   std::uint32_t path_mtu = 0;       ///< 256 … 4096 bytes; 0: the port's active MTU

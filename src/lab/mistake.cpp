@@ -1,19 +1,35 @@
 #include "lab/mistake.h"
 
 #include "lab/functions.h"
+#include "lab/operation.h"
 
 namespace rdmalab::lab {
 
+namespace {
+
+constexpr const char* unanswered = "over an unreliable transport nobody tells of it";
+
+} // namespace
+
 std::string mistake_problem(const Verbs& verbs)
 {
-  const bool send = verbs.op == VerbsOp::send;
+  const Operation& op = operation_of(verbs.op);
+  const bool answered = verbs.transport == Transport::rc;
+  if (op.local && verbs.mistake != Mistake::none) return "it sends nothing";
   switch (verbs.mistake) {
   case Mistake::wrong_rkey:
   case Mistake::no_remote_access:
   case Mistake::out_of_bounds:
-    return send ? "a SEND names no remote memory" : "";
+  case Mistake::qp_no_access:
+    if (!answered) return unanswered;
+    return one_sided(op) ? "" : "a SEND names no remote memory";
   case Mistake::long_send:
-    return send ? "" : "only a SEND's length has to fit a receive";
+    if (!answered) return unanswered;
+    return op.lands ? "" : "only a SEND's length has to fit a receive";
+  case Mistake::misaligned_atomic:
+    return op.atomic ? "" : "only atomics need an aligned address";
+  case Mistake::deregistered:
+    return answered ? "" : unanswered;
   default:
     return {};
   }

@@ -14,6 +14,8 @@
 ///   not-registered    posts with a local key that belongs to no memory region
 ///   out-of-bounds     addresses the bytes behind the end of the target's memory region
 ///   long-send         the target's receives hold half a message
+///   qp-no-access      the target's QP takes no remote access, whatever its memory region allows
+///   misaligned-atomic addresses 8 bytes that don't begin at a multiple of 8
 ///   qp-reset, qp-init, qp-rtr   the QP is left in this state, and work is posted to it
 ///   qp-error          the QP is moved to ERROR before work is posted
 ///   no-exchange       the target never tells its QP number, key and PSN

@@ -37,6 +37,9 @@ private:
 void read_topology(const Node& node, Topology& topology, Names& names, Diagnostics& out);
 void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffics,
                   Diagnostics& out);
+class Reader;
+/// The keys of kind verbs.
+void read_verbs(Reader& reader, Traffic& traffic, std::uint32_t interface_mtu, Diagnostics& out);
 void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out);
 void read_faults(const Node& node, Lab& lab, const Names& hosts, Diagnostics& out);
 /// After traffic, faults and measure: a rule is checked against what the traffic can send.

@@ -1,4 +1,5 @@
 #include "base/json.h"
+#include "lab/operation.h"
 #include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
@@ -102,7 +103,9 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
 Words classes_of(const Traffic& traffic)
 {
   if (traffic.kind == TrafficKind::tcp) return {"syn", "data", "ack", "fin"};
-  if (traffic.verbs.op == VerbsOp::read) return {"read-request", "read-response", "nak", "cnp"};
+  if (traffic.verbs.transport != Transport::rc) return {"data"};
+  if (operation_of(traffic.verbs.op).atomic) return {"atomic", "atomic-ack", "nak", "rnr", "cnp"};
+  if (operation_of(traffic.verbs.op).reads) return {"read-request", "read-response", "nak", "cnp"};
   return {"data", "ack", "nak", "rnr", "cnp"};
 }
 
@@ -159,6 +162,10 @@ public:
           "name a traffic of kind verbs or tcp");
       return;
     }
+    if (traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).local) {
+      complain("traffic", fmt::format("\"{}\" sends no packets", traffic.name), {});
+      return;
+    }
     const bool tcp = traffic.kind == TrafficKind::tcp;
     const Words possible = classes_of(traffic);
     for (const std::string& name : rule_.classes)
@@ -169,6 +176,7 @@ public:
       complain("position", "TCP's segments have no position in a message", {});
     if (tcp && !rule_.opcode.empty())
       complain("opcode", fmt::format("\"{}\" is TCP and has no opcodes", traffic.name), {});
+    if (!tcp && traffic.verbs.transport != Transport::rc) unreliable(traffic);
     const std::uint32_t streams = tcp ? traffic.tcp.streams : traffic.verbs.qps;
     if (rule_.stream && *rule_.stream >= streams)
       complain(
@@ -208,6 +216,19 @@ public:
   }
 
 private:
+  /// Nothing is sent again, and the opcodes that a rule can name are those of RC.
+  void unreliable(const Traffic& traffic)
+  {
+    if (!rule_.opcode.empty())
+      complain("opcode",
+               fmt::format("\"{}\" is no reliable connection, and has no RC opcodes", traffic.name),
+               "position: tells first, middle, last and only packets apart");
+    if (!(rule_.transmission == Rule{}.transmission))
+      complain("transmission",
+               fmt::format("\"{}\" is no reliable connection: nothing is sent again", traffic.name),
+               {});
+  }
+
   static bool covers(const Words& wide, const Words& narrow)
   {
     if (wide.empty()) return true;
@@ -223,7 +244,7 @@ private:
                                  [](const auto& name) { return carries_payload(name); });
     if (!has)
       complain("class", "these packets carry no payload that could change",
-               traffic.kind == TrafficKind::verbs && traffic.verbs.op == VerbsOp::read
+               traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).reads
                    ? "class: read-response"
                    : "class: data");
     if (rule_.offset >= traffic.message_bytes)

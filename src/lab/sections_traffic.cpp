@@ -1,5 +1,4 @@
-#include "base/json.h"
-#include "lab/mistake.h"
+#include "lab/operation.h"
 #include "lab/reader.h"
 #include "lab/sections.h"
 #include "lab/suggest.h"
@@ -12,85 +11,8 @@
 namespace rdmalab::lab {
 namespace {
 
-constexpr std::uint64_t max_bytes_in_flight = 64
-                                              << 20; // both ends of it live in one guest's memory
-
-/// JSON's names of an enumeration are the lab file's.
-template <typename Enum> void into_enum(Reader& reader, std::string_view name, Enum& field)
-{
-  if (const auto text = reader.text(name)) field = Json(*text).get<Enum>();
-}
-
-void read_replenish(Reader& reader, Verbs& verbs, Diagnostics& out)
-{
-  const Node* node = reader.child("replenish");
-  if (node == nullptr) return;
-  Key key = *traffic_table().find("replenish", "verbs");
-  if (node->scalar() && (node->text == "at-once" || node->text == "never")) {
-    verbs.replenish = Json(node->text).get<Replenish>();
-    return;
-  }
-  key.type = Type::time;
-  if (const auto ns = read_number(*node, key, out)) {
-    verbs.replenish = Replenish::after;
-    verbs.replenish_ns = *ns;
-  }
-}
-
-/// How many messages, what receives them, and what is done wrong on purpose.
-void read_course(Reader& reader, Traffic& traffic, Diagnostics& out)
-{
-  Verbs& verbs = traffic.verbs;
-  reader.into("messages", verbs.messages);
-  if (const auto receives = reader.number("receives"))
-    verbs.receives = static_cast<std::uint32_t>(*receives);
-  read_replenish(reader, verbs, out);
-  into_enum(reader, "mistake", verbs.mistake);
-  for (const char* key : {"receives", "replenish"})
-    if (reader.has(key) && verbs.op != VerbsOp::send)
-      out.add(reader.place(key), fmt::format("\"{}\" takes no receives", traffic.name),
-              "op: send does");
-  const std::uint64_t receives =
-      traffic.message_bytes * verbs.receives.value_or(0) * verbs.qps;
-  if (receives > 2 * max_bytes_in_flight)
-    out.add(reader.place("receives"),
-            fmt::format("message * receives * qps of \"{}\" is {}", traffic.name,
-                        format_quantity(Type::bytes, receives)),
-            fmt::format("at most {}", format_quantity(Type::bytes, 2 * max_bytes_in_flight)));
-  if (const std::string problem = mistake_problem(verbs); !problem.empty())
-    out.add(reader.place("mistake"),
-            fmt::format("\"{}\" can't make this mistake: {}", traffic.name, problem),
-            "take another mistake, or another op");
-}
-
-void read_verbs(Reader& reader, Traffic& traffic, std::uint32_t interface_mtu, Diagnostics& out)
-{
-  Verbs& verbs = traffic.verbs;
-  into_enum(reader, "op", verbs.op);
-  reader.into("depth", verbs.depth);
-  reader.into("qps", verbs.qps);
-  reader.into("path_mtu", verbs.path_mtu);
-  reader.into("timeout", verbs.timeout);
-  reader.into("retry_count", verbs.retry_count);
-  reader.into("rnr_retry", verbs.rnr_retry);
-  reader.into("min_rnr_timer", verbs.min_rnr_timer);
-
-  read_course(reader, traffic, out);
-
-  const std::uint32_t limit = ib_mtu(interface_mtu);
-  if (verbs.path_mtu > limit)
-    out.add(reader.place("path_mtu"),
-            fmt::format("path_mtu {} does not fit an interface MTU of {}, which carries {}",
-                        verbs.path_mtu, interface_mtu, limit),
-            fmt::format("set topology.link.mtu to {} or more (80 bytes are headers)",
-                        verbs.path_mtu + 80));
-  const std::uint64_t in_flight = traffic.message_bytes * verbs.depth * verbs.qps;
-  if (in_flight > max_bytes_in_flight)
-    out.add(reader.place("name"),
-            fmt::format("message * depth * qps of \"{}\" is {}", traffic.name,
-                        format_quantity(Type::bytes, in_flight)),
-            fmt::format("at most {} in flight", format_quantity(Type::bytes, max_bytes_in_flight)));
-}
+/// Of the header by which a message is checked.
+constexpr std::uint64_t least_message_bytes = 64;
 
 void read_tcp(Reader& reader, Tcp& tcp)
 {
@@ -152,6 +74,12 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
     read_command(reader, traffic.command, out);
   }
   if (!reader.kind().empty()) reader.into("ends", traffic.ends);
+  const bool atomic = traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).atomic;
+  if (traffic.message_bytes < least_message_bytes && !atomic)
+    out.add(reader.place("message"),
+            fmt::format("message {} is out of range",
+                        format_quantity(Type::bytes, traffic.message_bytes)),
+            "allowed: 64B to 16MiB; a message has a header to check it by");
   lab.traffic.push_back(std::move(traffic));
 }
 

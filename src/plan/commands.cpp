@@ -173,6 +173,41 @@ std::string fill_in(const std::string& line, const HostNode& own, const HostNode
   return fmt::format("{}", fmt::join(lab::command_words(line, {own.rdma, own.ip, peer.ip}), " "));
 }
 
+/// perftest's tool for an operation, with the options that make it so.
+std::string perftest_of(const lab::Verbs& verbs)
+{
+  switch (verbs.op) {
+  case lab::VerbsOp::send:
+  case lab::VerbsOp::send_imm:
+    return "ib_send_bw";
+  case lab::VerbsOp::write:
+  case lab::VerbsOp::write_notify:
+    return "ib_write_bw";
+  case lab::VerbsOp::write_imm:
+    return "ib_write_bw --write_with_imm";
+  case lab::VerbsOp::read:
+    return "ib_read_bw";
+  case lab::VerbsOp::fetch_add:
+    return "ib_atomic_bw -A FETCH_AND_ADD";
+  case lab::VerbsOp::compare_swap:
+    return "ib_atomic_bw -A CMP_AND_SWP";
+  case lab::VerbsOp::register_memory: // no tool of perftest's does
+    break;
+  }
+  return {};
+}
+
+std::string perftest(const lab::Lab& lab, const lab::Traffic& t, std::uint64_t seconds)
+{
+  std::string tool = perftest_of(t.verbs) + fmt::format(" -m {}", ib_mtu(lab, t));
+  if (t.verbs.transport != lab::Transport::rc)
+    tool += t.verbs.transport == lab::Transport::uc ? " -c UC" : " -c UD";
+  if (t.verbs.srq) tool += " --use-srq";
+  if (t.verbs.inline_data) tool += fmt::format(" -I {}", t.message_bytes);
+  return tool + fmt::format(" -s {} -t {} -q {} -u {} -D {} -F", t.message_bytes, t.verbs.depth,
+                            t.verbs.qps, t.verbs.timeout, seconds);
+}
+
 /// The public tool that comes nearest; a comment, since rdmalab's own endpoints do the work.
 void write_traffic(Script& script, const Plan& plan, std::string_view title)
 {
@@ -197,9 +232,11 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
                                  t.message_bytes, seconds, t.tcp.nodelay ? " -N" : ""));
       continue;
     }
-    const std::string tool = fmt::format(
-        "ib_{}_bw -m {} -s {} -t {} -q {} -u {} -D {} -F", Json(t.verbs.op).get<std::string>(),
-        ib_mtu(plan.lab, t), t.message_bytes, t.verbs.depth, t.verbs.qps, t.verbs.timeout, seconds);
+    if (t.verbs.op == lab::VerbsOp::register_memory) {
+      script.comment(fmt::format("  {}: ibv_reg_mr and ibv_dereg_mr in turn; no tool", t.name));
+      continue;
+    }
+    const std::string tool = perftest(plan.lab, t, seconds);
     script.comment(
         fmt::format("  {}: ip netns exec {} {} -d {} &", t.name, to.netns, tool, to.rdma));
     script.comment(fmt::format("  {}: ip netns exec {} {} -d {} {}", t.name, from.netns, tool,

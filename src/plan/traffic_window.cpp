@@ -1,6 +1,7 @@
 #include "plan/traffic_window.h"
 
 #include "base/wide.h"
+#include "lab/operation.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,7 +24,7 @@ std::uint64_t packets_in_flight(const lab::Lab& lab, const lab::Traffic& traffic
   // A go-back replays the window while its first edition still stands in the queue; a time-out can
   // do so again. rxe checks the window before a READ, not before each of its response packets.
   std::uint64_t per_qp = 4 * std::uint64_t{rxe_window_packets};
-  if (traffic.verbs.op == lab::VerbsOp::read) per_qp += packets_per_message(lab, traffic);
+  if (lab::operation_of(traffic.verbs.op).reads) per_qp += packets_per_message(lab, traffic);
   return traffic.verbs.qps * per_qp;
 }
 
@@ -52,7 +53,7 @@ std::uint64_t packets_in_flight(const lab::Lab& lab)
 Path path_of(const lab::Lab& lab, const lab::Traffic& traffic)
 {
   const bool back =
-      traffic.kind == lab::TrafficKind::verbs && traffic.verbs.op == lab::VerbsOp::read;
+      traffic.kind == lab::TrafficKind::verbs && lab::operation_of(traffic.verbs.op).reads;
   const lab::Host* from = find_host(lab, back ? traffic.to : traffic.from);
   const lab::Host* to = find_host(lab, back ? traffic.from : traffic.to);
   Path path;
@@ -75,9 +76,11 @@ std::uint64_t payload_share_ppm(const lab::Lab& lab, const lab::Traffic& traffic
     return payload * 1'000'000 / (payload + headers + 14);
   }
   const std::uint64_t packets = packets_per_message(lab, traffic);
-  std::uint64_t wire = traffic.message_bytes + packets * (14 + 20 + 8 + 12 + 4);
-  if (traffic.verbs.op == lab::VerbsOp::write) wire += 16;                 // RETH on the first
-  if (traffic.verbs.op == lab::VerbsOp::read) wire += packets > 1 ? 8 : 4; // AETH, first and last
+  const lab::Operation& op = lab::operation_of(traffic.verbs.op);
+  constexpr std::uint64_t headers = 14 + 20 + 8 + 12 + 4;
+  std::uint64_t wire = traffic.message_bytes + packets * headers +
+                       lab::extended_header_bytes(op, traffic.verbs.transport, packets);
+  if (op.notice) wire += headers + lab::notice_bytes;
   return static_cast<std::uint64_t>(Wide{traffic.message_bytes} * 1'000'000 / wire);
 }
 

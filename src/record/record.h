@@ -21,7 +21,7 @@ namespace rdmalab::record {
 struct Flow {
   std::string traffic;
   std::string outcome =
-      "ok"; ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
+      "ok";                ///< or what broke, in words: "send completion 3: IBV_WC_RETRY_EXC_ERR"
   std::string failed_step; ///< what failed first: "connect", "post", "completion", "drain", "peer",
                            ///< "exit" (of a program), "stream" (of TCP); "": nothing
   std::string failure;     ///< its name: "IBV_WC_RETRY_EXC_ERR", an errno's such as "EINVAL"; or ""
@@ -30,6 +30,7 @@ struct Flow {
   std::uint64_t messages = 0;    ///< delivered within the window
   std::uint64_t total_bytes = 0; ///< delivered from start to stop
   std::uint64_t total_messages = 0;
+  std::uint64_t sent_messages = 0; ///< handed to the transport by the sender (verbs)
   std::uint64_t checked_messages =
       0; ///< of total_messages, whose whole payload was compared at the receiver
   std::uint64_t corrupt_messages = 0;          ///< of checked_messages, with a wrong byte
@@ -38,6 +39,8 @@ struct Flow {
       completions; ///< work completion status name to count (verbs)
   std::map<std::string, std::string>
       qp_states; ///< at the end of traffic: "client 0" to "RTS", by ibv_query_qp(3) (verbs)
+  std::map<std::string, std::uint64_t>
+      setup_ns; ///< at the initiator: "register", "qp", "exchange", "rts" (verbs)
   std::map<std::string, std::uint64_t>
       tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes

@@ -43,7 +43,8 @@ std::uint64_t transport_drain_ns(const lab::Traffic& traffic)
   const std::uint64_t in_flight =
       std::uint64_t{traffic.message_bytes} * traffic.verbs.depth * traffic.verbs.qps;
   const std::uint64_t timeout = std::uint64_t{4096} << std::min(traffic.verbs.timeout, 31U);
-  return std::clamp(receiver_ns(traffic.verbs) + 2 * timeout * (traffic.verbs.retry_count + std::uint64_t{1}) +
+  return std::clamp(receiver_ns(traffic.verbs) +
+                        2 * timeout * (traffic.verbs.retry_count + std::uint64_t{1}) +
                         in_flight * slowest_ns_per_byte,
                     least_ns, most_ns);
 }

@@ -29,6 +29,9 @@ public:
     flow_.latency.add(latency_ns);
   }
 
+  /// Something else than a payload was compared, and is not what it should be.
+  void wrong() { checked(false); }
+
   /// The payload of one delivered message was compared.
   void checked(bool intact)
   {

@@ -15,12 +15,21 @@ inline bool makes(const EndpointSpec& spec, Role role, lab::Mistake mistake)
   return spec.role == role && spec.traffic.verbs.mistake == mistake;
 }
 
+inline constexpr int remote_access =
+    IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
+
 /// Of the memory region.
 inline int access_of(const EndpointSpec& spec)
 {
   const bool closed = makes(spec, Role::target, lab::Mistake::no_remote_access);
-  return IBV_ACCESS_LOCAL_WRITE |
-         (closed ? 0 : IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ);
+  return IBV_ACCESS_LOCAL_WRITE | (closed ? 0 : remote_access);
+}
+
+/// Of the QP.
+inline unsigned qp_access_of(const EndpointSpec& spec)
+{
+  const bool closed = makes(spec, Role::target, lab::Mistake::qp_no_access);
+  return static_cast<unsigned>(IBV_ACCESS_LOCAL_WRITE | (closed ? 0 : remote_access));
 }
 
 /// A key's low byte is the owner's to choose; the rest finds the region (IB specification 10.6.3.3,
@@ -46,6 +55,12 @@ inline std::uint64_t remote_base_of(const EndpointSpec& spec, std::uint64_t base
                                     std::uint64_t region_bytes)
 {
   return makes(spec, Role::initiator, lab::Mistake::out_of_bounds) ? base + region_bytes : base;
+}
+
+/// How far an address is from where it should be.
+inline std::uint64_t misalignment_of(const EndpointSpec& spec)
+{
+  return makes(spec, Role::initiator, lab::Mistake::misaligned_atomic) ? 4 : 0;
 }
 
 /// That a receive has room for.

@@ -162,6 +162,11 @@ bool Payload::check(const std::byte* message, std::uint64_t stream, std::uint64_
   return bits == 0;
 }
 
+std::uint64_t Payload::number(const std::byte* message)
+{
+  return load(message);
+}
+
 std::uint64_t Payload::sent_ns(const std::byte* message)
 {
   return load(message + word_bytes);

@@ -39,7 +39,8 @@ public:
   [[nodiscard]] bool check(const std::byte* message, std::uint64_t stream,
                            std::uint64_t number) const;
 
-  /// The send time that a checked message carries.
+  /// The number and the send time that a checked message carries.
+  [[nodiscard]] static std::uint64_t number(const std::byte* message);
   [[nodiscard]] static std::uint64_t sent_ns(const std::byte* message);
 
 private:

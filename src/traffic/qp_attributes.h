@@ -14,23 +14,40 @@ struct QpTransition {
   int mask = 0;
 };
 
-/// What an RC QP needs on its way to RTS, each transition with its mask (IB specification table "QP
-/// State Transition Properties").
+/// UD's key for both ends: any value below 2^31 will do (IB specification 10.2.5).
+inline constexpr std::uint32_t datagram_key = 0x1d3a;
+
+/// What a QP needs on its way to RTS, each transition with its mask for the QP's transport (IB
+/// specification table "QP State Transition Properties").
 class QpAttributes {
 public:
   QpAttributes(const lab::Verbs& verbs, std::uint8_t port, std::uint8_t gid_index)
       : verbs_(verbs), port_(port), gid_index_(gid_index)
   {}
   QpAttributes& path_mtu(ibv_mtu mtu) { return path_mtu_ = mtu, *this; }
-  /// READs that may be outstanding, as initiator and as target.
+  /// READs and atomics that may be outstanding, as initiator and as target.
   QpAttributes& outstanding_reads(std::uint8_t initiator, std::uint8_t target)
   {
     return reads_out_ = initiator, reads_in_ = target, *this;
   }
+  /// Access that the peer gets, IBV_ACCESS_*.
+  QpAttributes& access(unsigned flags) { return access_ = flags, *this; }
   QpAttributes& local_psn(std::uint32_t psn) { return local_psn_ = psn, *this; }
   QpAttributes& peer(const ibv_gid& gid, std::uint32_t qp_number, std::uint32_t psn)
   {
     return peer_gid_ = gid, peer_qp_ = qp_number, peer_psn_ = psn, *this;
+  }
+
+  /// The way to the peer; of UD for an address handle.
+  [[nodiscard]] ibv_ah_attr path() const
+  {
+    ibv_ah_attr attr{};
+    attr.is_global = 1;
+    attr.port_num = port_;
+    attr.grh.dgid = peer_gid_;
+    attr.grh.sgid_index = gid_index_;
+    attr.grh.hop_limit = 64;
+    return attr;
   }
 
   [[nodiscard]] QpTransition to_init() const
@@ -39,9 +56,10 @@ public:
     t.attr.qp_state = IBV_QPS_INIT;
     t.attr.pkey_index = 0;
     t.attr.port_num = port_;
-    t.attr.qp_access_flags =
-        IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
-    t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
+    t.attr.qp_access_flags = access_;
+    t.attr.qkey = datagram_key;
+    t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+             (connected() ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY);
     return t;
   }
 
@@ -54,13 +72,10 @@ public:
     t.attr.rq_psn = peer_psn_;
     t.attr.max_dest_rd_atomic = reads_in_;
     t.attr.min_rnr_timer = static_cast<std::uint8_t>(verbs_.min_rnr_timer);
-    t.attr.ah_attr.is_global = 1;
-    t.attr.ah_attr.port_num = port_;
-    t.attr.ah_attr.grh.dgid = peer_gid_;
-    t.attr.ah_attr.grh.sgid_index = gid_index_;
-    t.attr.ah_attr.grh.hop_limit = 64;
-    t.mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-             IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+    t.attr.ah_attr = path();
+    t.mask = IBV_QP_STATE;
+    if (connected()) t.mask |= IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN;
+    if (reliable()) t.mask |= IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
     return t;
   }
 
@@ -73,18 +88,23 @@ public:
     t.attr.retry_cnt = static_cast<std::uint8_t>(verbs_.retry_count);
     t.attr.rnr_retry = static_cast<std::uint8_t>(verbs_.rnr_retry);
     t.attr.max_rd_atomic = reads_out_;
-    t.mask = IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-             IBV_QP_MAX_QP_RD_ATOMIC;
+    t.mask = IBV_QP_STATE | IBV_QP_SQ_PSN;
+    if (reliable())
+      t.mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
     return t;
   }
 
 private:
+  [[nodiscard]] bool reliable() const { return verbs_.transport == lab::Transport::rc; }
+  [[nodiscard]] bool connected() const { return verbs_.transport != lab::Transport::ud; }
+
   lab::Verbs verbs_;
   std::uint8_t port_;
   std::uint8_t gid_index_;
   ibv_mtu path_mtu_ = IBV_MTU_1024;
   std::uint8_t reads_out_ = 1;
   std::uint8_t reads_in_ = 1;
+  unsigned access_ = 0;
   std::uint32_t local_psn_ = 0;
   ibv_gid peer_gid_{};
   std::uint32_t peer_qp_ = 0;

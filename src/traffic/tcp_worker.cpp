@@ -255,8 +255,7 @@ public:
         const int number = read_once(event.data.u32, meter);
         if (number == 0) continue;
         if (number > 0)
-          end_with(flow, "stream", errno_name(number),
-                   broke("receive on", event.data.u32, number));
+          end_with(flow, "stream", errno_name(number), broke("receive on", event.data.u32, number));
         TRY(poller.remove(streams_[event.data.u32].fd.get()));
         --open;
       }

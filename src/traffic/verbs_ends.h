@@ -16,6 +16,10 @@ Result<std::unique_ptr<Worker>> make_initiator(const EndpointSpec& spec, VerbsLi
 Result<std::unique_ptr<Worker>> make_target(const EndpointSpec& spec, VerbsLink link,
                                             std::uint64_t deadline_ns);
 
+/// An initiator that sends nothing, but registers memory.
+Result<std::unique_ptr<Worker>> make_registrar(const EndpointSpec& spec, VerbsLink link,
+                                               std::uint64_t deadline_ns);
+
 /// An end that never got connected: it says why, if that is not ok, and waits for the window's end.
 std::unique_ptr<Worker> make_unconnected(const EndpointSpec& spec, VerbsLink link, Status why);
 

@@ -9,38 +9,25 @@
 #include "traffic/payload.h"
 #include "traffic/status_counts.h"
 #include "traffic/verbs_ends.h"
+#include "traffic/work_requests.h"
 
 #include <algorithm>
+#include <cstring>
 
 namespace rdmalab::traffic {
 
 namespace {
-
-ibv_wr_opcode opcode_of(lab::VerbsOp op)
-{
-  switch (op) {
-  case lab::VerbsOp::send:
-    return IBV_WR_SEND;
-  case lab::VerbsOp::write:
-    return IBV_WR_RDMA_WRITE;
-  case lab::VerbsOp::read:
-    return IBV_WR_RDMA_READ;
-  }
-  return IBV_WR_SEND;
-}
 
 class VerbsInitiator : public Worker {
 public:
   VerbsInitiator(const EndpointSpec& spec, VerbsLink link)
       : op_(lab::operation_of(spec.traffic.verbs.op)), depth_(spec.traffic.verbs.depth),
         most_(spec.traffic.verbs.messages != 0 ? spec.traffic.verbs.messages : UINT64_MAX),
-        spec_(spec),
-        payload_(spec.seed, spec.traffic.message_bytes), link_(std::move(link)),
-        queues_(spec.traffic.verbs.qps), group_(group_of(spec.traffic.verbs)), requests_(depth_),
-        places_(depth_)
+        spec_(spec), payload_(spec.seed, payload_bytes(spec.traffic)), link_(std::move(link)),
+        queues_(spec.traffic.verbs.qps), group_(group_of(spec.traffic.verbs)), requests_(spec)
   {
     for (Queue& queue : queues_) queue.posted_at.resize(depth_);
-    if (op_.reads) return;
+    if (op_.reads || op_.atomic) return;
     for (std::uint64_t qp = 0; qp < queues_.size(); ++qp)
       for (std::uint64_t slot = 0; slot < depth_; ++slot) payload_.fill(link_.slot(qp, slot));
   }
@@ -52,7 +39,8 @@ public:
   {
     record::Flow flow = empty_flow(spec_, schedule);
     flow.path_mtu = link_.path_mtu();
-    Meter meter(flow, schedule, payload_.bytes(), queues_.size());
+    flow.setup_ns = link_.setup_ns();
+    Meter meter(flow, schedule, spec_.traffic.message_bytes, queues_.size());
     sleep_until_ns(schedule.start_ns);
     if (makes(spec_, Role::initiator, lab::Mistake::qp_error)) TRY(link_.break_off());
     if (const Status driven = drive(schedule, meter, flow); !driven)
@@ -66,6 +54,7 @@ public:
 
     Totals totals;
     for (const Queue& queue : queues_) {
+      flow.sent_messages += queue.posted;
       totals.posted.push_back(queue.posted);
       totals.completed.push_back(queue.completed);
     }
@@ -140,13 +129,13 @@ private:
     Queue& queue = queues_[qp];
     // Slots of messages in flight are all different, so the slot tells which of them this is.
     const std::uint64_t ahead =
-        (VerbsLink::slot_of(wc.wr_id) + depth_ - queue.ended % depth_) % depth_;
+        (WorkRequests::slot_of(wc.wr_id) + depth_ - queue.ended % depth_) % depth_;
     for (std::uint64_t i = 0; i < ahead; ++i) succeed(qp, now, meter);
     if (wc.status == IBV_WC_SUCCESS) return succeed(qp, now, meter);
     counts_.add(wc.status);
     end_with(flow, "completion", status_name(wc.status),
              failed_completion(op_.name, queue.ended, queues_.size(), qp, wc.status));
-    ++queue.ended;
+    if (!WorkRequests::has_notice(wc.wr_id)) ++queue.ended;
   }
 
   /// The oldest message in flight on a QP was acknowledged.
@@ -158,7 +147,16 @@ private:
     ++queue.completed;
     counts_.add(IBV_WC_SUCCESS);
     if (op_.receives) return; // its delivery is the target's receive
+    if (op_.atomic) check_old_value(qp, number, meter);
     meter.deliver(qp, now, now - queue.posted_at[slot]);
+  }
+
+  /// Each atomic of a QP adds one, so it finds its own number.
+  void check_old_value(std::uint64_t qp, std::uint64_t number, Meter& meter)
+  {
+    std::uint64_t found = 0;
+    std::memcpy(&found, link_.slot(qp, number % link_.slots().per_qp), sizeof found);
+    meter.checked(found == number);
   }
 
   /// READ: checks what has arrived on a QP up to message `end`.
@@ -182,34 +180,25 @@ private:
     return {};
   }
 
-  /// Posts `count` messages of a QP as one list: one doorbell, which with rxe is one system call.
+  /// Posts `count` messages of a QP as one list.
   Status post(std::uint64_t qp, std::uint64_t count, Meter& meter)
   {
     Queue& queue = queues_[qp];
     const std::uint64_t now = monotonic_ns();
+    const std::uint64_t ring = link_.slots().per_qp;
+    requests_.begin();
     for (std::uint64_t i = 0; i < count; ++i) {
       const std::uint64_t number = queue.posted + i;
-      const std::uint64_t slot = number % link_.slots().per_qp;
       queue.posted_at[number % depth_] = now;
-      if (!op_.reads)
-        payload_.stamp(link_.slot(qp, slot), qp, number, now);
-      else if (number >= link_.slots().per_qp)
-        check_until(qp, number - link_.slots().per_qp + 1, meter);
-      places_[i] = link_.sge(qp, slot);
-      ibv_send_wr& request = requests_[i];
-      request = {};
-      request.wr_id = VerbsLink::work_id(qp, number % depth_);
-      request.next = i + 1 < count ? &requests_[i + 1] : nullptr;
-      request.sg_list = &places_[i];
-      request.num_sge = 1;
-      const bool last = (i + 1) % group_ == 0 || number + 1 == most_;
-      request.send_flags = last ? IBV_SEND_SIGNALED : 0;
-      request.opcode = opcode_of(op_.op);
-      request.wr.rdma.remote_addr = link_.remote_address(qp, number % link_.remote_slots().per_qp);
-      request.wr.rdma.rkey = link_.remote_key();
+      if (op_.reads) {
+        if (number >= ring) check_until(qp, number - ring + 1, meter);
+      } else if (!op_.atomic) {
+        payload_.stamp(link_.slot(qp, number % ring), qp, number, now);
+      }
+      requests_.add(link_, qp, number, now, (i + 1) % group_ == 0 || number + 1 == most_);
     }
     ibv_send_wr* bad = nullptr;
-    if (const int number = ibv_post_send(link_.qp(qp), requests_.data(), &bad); number != 0)
+    if (const int number = ibv_post_send(link_.qp(qp), requests_.list(), &bad); number != 0)
       return system_error(number, std::string("post a ") + op_.name, Exit::traffic);
     queue.posted += count;
     return {};
@@ -223,8 +212,7 @@ private:
   VerbsLink link_;
   std::vector<Queue> queues_;
   std::uint64_t group_;
-  std::vector<ibv_send_wr> requests_;
-  std::vector<ibv_sge> places_;
+  WorkRequests requests_;
   StatusCounts counts_;
 };
 

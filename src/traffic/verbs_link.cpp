@@ -4,53 +4,20 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "lab/operation.h"
+#include "traffic/introduction.h"
 #include "traffic/mistakes.h"
 #include "traffic/oob.h"
 #include "traffic/receive_stock.h"
-#include "traffic/ring.h"
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 
 #include <fcntl.h>
-#include <poll.h>
 
 namespace rdmalab::traffic {
 
 namespace {
 
 constexpr std::uint8_t port_number = 1; // rxe has one
-constexpr std::uint64_t page_bytes = 4096;
-constexpr std::uint64_t cache_line = 64;
-
-/// What the two ends tell each other before their QPs connect.
-struct Introduction {
-  std::vector<std::uint32_t> qp_numbers;
-  std::vector<std::uint32_t> psns;
-  std::uint64_t base = 0; ///< address of slot 0
-  std::uint32_t key = 0;  ///< remote key of the slots
-  std::uint32_t active_mtu = 0;
-  std::uint64_t message_bytes = 0;
-};
-void to_json(Json& json, const Introduction& i)
-{
-  json = {{"qp_numbers", i.qp_numbers},
-          {"psns", i.psns},
-          {"base", i.base},
-          {"key", i.key},
-          {"active_mtu", i.active_mtu},
-          {"message_bytes", i.message_bytes}};
-}
-void from_json(const Json& json, Introduction& i)
-{
-  json.at("qp_numbers").get_to(i.qp_numbers);
-  json.at("psns").get_to(i.psns);
-  json.at("base").get_to(i.base);
-  json.at("key").get_to(i.key);
-  json.at("active_mtu").get_to(i.active_mtu);
-  json.at("message_bytes").get_to(i.message_bytes);
-}
 
 std::uint32_t psn_of(const EndpointSpec& spec, std::uint64_t qp)
 {
@@ -81,33 +48,30 @@ Error too_much(const char* what, std::uint64_t wanted, std::uint64_t most, const
           {}};
 }
 
-/// Receives that the target of a QP has posted at most.
-std::uint32_t receives_of(const lab::Verbs& verbs)
+/// Receives that an end has posted to a queue at most.
+std::uint32_t receives_of(const EndpointSpec& spec)
 {
-  return lab::operation_of(verbs.op).receives ? ReceiveStock(verbs).most() : 1;
+  const bool any = spec.role == Role::target && lab::operation_of(spec.traffic.verbs.op).receives;
+  return any ? ReceiveStock(spec.traffic.verbs).most() : 0;
 }
 
-const char* name_of(ibv_qp_state state)
+/// Work requests of a QP at once: a notice is one of its own.
+std::uint32_t sends_of(const lab::Verbs& verbs)
 {
-  switch (state) {
-  case IBV_QPS_RESET:
-    return "RESET";
-  case IBV_QPS_INIT:
-    return "INIT";
-  case IBV_QPS_RTR:
-    return "RTR";
-  case IBV_QPS_RTS:
-    return "RTS";
-  case IBV_QPS_SQD:
-    return "SQD";
-  case IBV_QPS_SQE:
-    return "SQE";
-  case IBV_QPS_ERR:
-    return "ERR";
-  case IBV_QPS_UNKNOWN:
-    break;
+  return verbs.depth * (lab::operation_of(verbs.op).notice ? 2 : 1);
+}
+
+ibv_qp_type type_of(lab::Transport transport)
+{
+  switch (transport) {
+  case lab::Transport::rc:
+    return IBV_QPT_RC;
+  case lab::Transport::uc:
+    return IBV_QPT_UC;
+  case lab::Transport::ud:
+    return IBV_QPT_UD;
   }
-  return "UNKNOWN";
+  return IBV_QPT_RC;
 }
 
 Status modify(ibv_qp* qp, QpTransition transition, const char* state)
@@ -119,41 +83,15 @@ Status modify(ibv_qp* qp, QpTransition transition, const char* state)
 
 } // namespace
 
-SlotLayout slots_of(const EndpointSpec& spec, Role role)
-{
-  const std::uint64_t bytes = spec.traffic.message_bytes;
-  const std::uint64_t align = bytes >= page_bytes ? page_bytes : cache_line;
-  SlotLayout slots;
-  slots.stride = (bytes + align - 1) / align * align;
-  const std::uint64_t depth = spec.traffic.verbs.depth;
-  const std::uint64_t qps = std::max(1U, spec.traffic.verbs.qps);
-  const std::uint64_t ring = ring_messages(spec, slots.stride, qps);
-  const bool initiator = role == Role::initiator;
-  slots.per_qp = depth;
-  switch (spec.traffic.verbs.op) {
-  case lab::VerbsOp::send:
-    if (!initiator)
-      slots.per_qp = std::max<std::uint64_t>(ReceiveStock(spec.traffic.verbs).most(), ring);
-    break;
-  case lab::VerbsOp::write:
-    if (!initiator) slots.per_qp = std::max(depth, ring);
-    break;
-  case lab::VerbsOp::read:
-    // The target's depth + 1 messages in turn: the largest ring that does not hold whole turns.
-    if (!initiator)
-      slots.per_qp = depth + 1;
-    else if (ring > depth)
-      slots.per_qp = ring / (depth + 1) * (depth + 1) - 1;
-    break;
-  }
-  return slots;
-}
-
 Result<VerbsLink> VerbsLink::prepare(const EndpointSpec& spec, std::uint64_t deadline_ns)
 {
   VerbsLink link;
   TRY(link.open(spec, deadline_ns));
-  TRY(link.make_objects(spec));
+  const std::uint64_t begin = monotonic_ns();
+  TRY(link.make_memory(spec));
+  const std::uint64_t registered = monotonic_ns();
+  TRY(link.make_queues(spec));
+  link.setup_ns_ = {{"register", registered - begin}, {"qp", monotonic_ns() - registered}};
   return link;
 }
 
@@ -166,10 +104,7 @@ Status VerbsLink::open(const EndpointSpec& spec, std::uint64_t deadline_ns)
   if (const int number = ibv_query_device(context_.get(), &device_); number != 0)
     return system_error(number, "query " + spec.rdma_device, Exit::environment);
   active_mtu_ = mtu_bytes(port.active_mtu);
-  message_bytes_ = static_cast<std::uint32_t>(spec.traffic.message_bytes);
-  receive_bytes_ = receive_bytes_of(spec, message_bytes_);
-  slots_ = slots_of(spec, spec.role);
-  remote_slots_ = slots_of(spec, spec.role == Role::initiator ? Role::target : Role::initiator);
+  memory_ = memory_of(spec, spec.role);
   TRY(check_limits(spec, port));
   TRY_ASSIGN(gid_index_, find_rocev2_gid(context_.get(), port_number, spec.local_ip, deadline_ns));
   return {};
@@ -182,7 +117,7 @@ Status VerbsLink::check_limits(const EndpointSpec& spec, const ibv_port_attr& po
   if (spec.traffic.message_bytes > port.max_msg_sz)
     return too_much("message size", spec.traffic.message_bytes, port.max_msg_sz,
                     "use smaller messages");
-  const std::uint64_t work = spec.role == Role::initiator ? verbs.depth : receives_of(verbs);
+  const std::uint64_t work = std::max(sends_of(verbs), receives_of(spec));
   if (work > static_cast<std::uint64_t>(device_.max_qp_wr))
     return too_much("work requests per QP", work, static_cast<std::uint64_t>(device_.max_qp_wr),
                     "use less depth");
@@ -192,21 +127,11 @@ Status VerbsLink::check_limits(const EndpointSpec& spec, const ibv_port_attr& po
   return {};
 }
 
-Status VerbsLink::make_objects(const EndpointSpec& spec)
+Status VerbsLink::make_memory(const EndpointSpec& spec)
 {
-  const lab::Verbs& verbs = spec.traffic.verbs;
-  const std::uint32_t receives = receives_of(verbs);
   pd_.reset(ibv_alloc_pd(context_.get()));
   if (!pd_) return system_error("allocate a protection domain");
-  channel_.reset(ibv_create_comp_channel(context_.get()));
-  if (!channel_) return system_error("create a completion channel");
-  ::fcntl(channel_->fd, F_SETFL, ::fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
-  const int entries = static_cast<int>(std::max(verbs.depth, receives) * verbs.qps);
-  cq_.reset(ibv_create_cq(context_.get(), entries, nullptr, channel_.get(), 0));
-  if (!cq_)
-    return system_error("create a completion queue of " + std::to_string(entries) + " entries");
-
-  TRY_ASSIGN(pages_, Pages::allocate(slots_.stride * slots_.per_qp * verbs.qps));
+  TRY_ASSIGN(pages_, Pages::allocate(memory_.bytes));
   mr_.reset(ibv_reg_mr(pd_.get(), pages_.data(), pages_.size(), access_of(spec)));
   if (!mr_)
     return system_error(
@@ -214,15 +139,56 @@ Status VerbsLink::make_objects(const EndpointSpec& spec)
         "raise the locked-memory limit (ulimit -l, or --ulimit memlock=-1 of a container)");
   local_key_ = local_key_of(spec, mr_->lkey);
 
+  const lab::Operation& op = lab::operation_of(spec.traffic.verbs.op);
+  const auto message = static_cast<std::uint32_t>(spec.traffic.message_bytes);
+  receive_notices_ = op.notice;
+  if (memory_.messages.head != 0) receive_head_ = grh_bytes;
+  if (op.notice)
+    receive_bytes_ = lab::notice_bytes;
+  else if (op.lands)
+    receive_bytes_ = receive_head_ + receive_bytes_of(spec, message);
+  return {};
+}
+
+Status VerbsLink::make_queues(const EndpointSpec& spec)
+{
+  const lab::Verbs& verbs = spec.traffic.verbs;
+  const std::uint32_t receives = receives_of(spec);
+  channel_.reset(ibv_create_comp_channel(context_.get()));
+  if (!channel_) return system_error("create a completion channel");
+  ::fcntl(channel_->fd, F_SETFL, ::fcntl(channel_->fd, F_GETFL) | O_NONBLOCK);
+  const int entries = static_cast<int>(std::max(sends_of(verbs), receives) * verbs.qps);
+  cq_.reset(ibv_create_cq(context_.get(), entries, nullptr, channel_.get(), 0));
+  if (!cq_)
+    return system_error("create a completion queue of " + std::to_string(entries) + " entries");
+  if (verbs.srq && receives != 0) {
+    ibv_srq_init_attr shared{};
+    shared.attr.max_wr = receives;
+    shared.attr.max_sge = 1;
+    srq_.reset(ibv_create_srq(pd_.get(), &shared));
+    if (!srq_)
+      return system_error("create a shared queue of " + std::to_string(receives) + " receives");
+  }
+
   ibv_qp_init_attr init{};
   init.send_cq = init.recv_cq = cq_.get();
-  init.qp_type = IBV_QPT_RC;
-  init.cap.max_send_wr = verbs.depth;
-  init.cap.max_recv_wr = receives;
+  init.srq = srq_.get();
+  init.qp_type = type_of(verbs.transport);
+  init.cap.max_send_wr = sends_of(verbs);
+  init.cap.max_recv_wr = srq_ ? 0 : std::max(receives, 1U);
   init.cap.max_send_sge = init.cap.max_recv_sge = 1;
+  const auto bytes = static_cast<std::uint32_t>(spec.traffic.message_bytes);
+  if (verbs.inline_data && spec.role == Role::initiator) init.cap.max_inline_data = bytes;
   for (std::uint32_t i = 0; i < verbs.qps; ++i) {
-    qps_.emplace_back(ibv_create_qp(pd_.get(), &init));
-    if (!qps_.back()) return system_error("create QP " + std::to_string(i));
+    ibv_qp_init_attr asked = init; // the library writes down what it grants
+    qps_.emplace_back(ibv_create_qp(pd_.get(), &asked));
+    if (!qps_.back())
+      return system_error("create QP " + std::to_string(i) +
+                          (init.cap.max_inline_data == 0
+                               ? std::string()
+                               : " with " + std::to_string(bytes) + " bytes of inline data"));
+    if (asked.cap.max_inline_data < init.cap.max_inline_data)
+      return too_much("inline data", bytes, asked.cap.max_inline_data, "use smaller messages");
     streams_.push_back({qps_.back()->qp_num, psn_of(spec, i), 0});
   }
   return {};
@@ -236,6 +202,7 @@ Status VerbsLink::meet(const EndpointSpec& spec, std::uint64_t deadline_ns)
 
 Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
 {
+  const std::uint64_t begin = monotonic_ns();
   Introduction ours;
   for (const StreamId& stream : streams_) {
     ours.qp_numbers.push_back(stream.qp_number);
@@ -250,9 +217,14 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
   if (theirs.qp_numbers.size() != qps_.size() || theirs.psns.size() != qps_.size() ||
       theirs.message_bytes != ours.message_bytes)
     return Error{Exit::setup, "agree with the peer on QPs and message size", 0, {}, {}};
-  remote_base_ =
-      remote_base_of(spec, theirs.base, remote_slots_.stride * remote_slots_.per_qp * qps_.size());
+  const Memory remote =
+      memory_of(spec, spec.role == Role::initiator ? Role::target : Role::initiator);
+  remote_ = remote.messages;
+  remote_base_ = remote_base_of(spec, theirs.base, remote.bytes);
   remote_key_ = remote_key_of(spec, theirs.key);
+  remote_qps_ = theirs.qp_numbers;
+  const std::uint64_t told = monotonic_ns();
+  setup_ns_["exchange"] = told - begin;
 
   TRY_ASSIGN(path_mtu_,
              agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
@@ -264,12 +236,20 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
         std::min(spec.traffic.verbs.depth, static_cast<std::uint32_t>(limit)));
   };
   QpAttributes attributes(spec.traffic.verbs, port_number, gid_index_);
+  attributes.access(qp_access_of(spec));
   attributes.path_mtu(mtu).outstanding_reads(most_reads(device_.max_qp_init_rd_atom),
                                              most_reads(device_.max_qp_rd_atom));
   for (std::size_t i = 0; i < qps_.size(); ++i) {
     attributes.local_psn(ours.psns[i]).peer(peer_gid, theirs.qp_numbers[i], theirs.psns[i]);
     TRY(bring_up(spec, i, attributes));
   }
+  if (spec.traffic.verbs.transport == lab::Transport::ud) {
+    ibv_ah_attr path = attributes.path();
+    address_.reset(ibv_create_ah(pd_.get(), &path));
+    if (!address_) return system_error("create an address handle for " + spec.peer_ip);
+  }
+  TRY(post_first_receives(spec));
+  setup_ns_["rts"] = monotonic_ns() - told;
   return {};
 }
 
@@ -279,9 +259,15 @@ Status VerbsLink::bring_up(const EndpointSpec& spec, std::size_t qp, const QpAtt
   if (last >= IBV_QPS_INIT) TRY(modify(qps_[qp].get(), attributes.to_init(), "INIT"));
   if (last >= IBV_QPS_RTR) TRY(modify(qps_[qp].get(), attributes.to_rtr(), "RTR"));
   if (last >= IBV_QPS_RTS) TRY(modify(qps_[qp].get(), attributes.to_rts(), "RTS"));
-  if (spec.role == Role::target && lab::operation_of(spec.traffic.verbs.op).receives)
-    for (std::uint64_t slot = 0; slot < ReceiveStock(spec.traffic.verbs).first(); ++slot)
-      TRY(post_receive(qp, slot));
+  return {};
+}
+
+Status VerbsLink::post_first_receives(const EndpointSpec& spec)
+{
+  if (receives_of(spec) == 0) return {};
+  const ReceiveStock stock(spec.traffic.verbs);
+  for (std::size_t queue = 0; queue < stock.queues(); ++queue)
+    for (std::uint32_t i = 0; i < stock.first(); ++i) TRY(post_receive(queue, i));
   return {};
 }
 
@@ -292,80 +278,6 @@ Status VerbsLink::break_off()
   to_error.mask = IBV_QP_STATE;
   for (const Qp& qp : qps_) TRY(modify(qp.get(), to_error, "ERROR"));
   return {};
-}
-
-std::map<std::string, std::string> VerbsLink::states(const std::string& host) const
-{
-  std::map<std::string, std::string> found;
-  for (std::size_t i = 0; i < qps_.size(); ++i) {
-    ibv_qp_attr attr{};
-    ibv_qp_init_attr init{};
-    const int number = ibv_query_qp(qps_[i].get(), &attr, IBV_QP_STATE, &init);
-    found[host + " " + std::to_string(i)] = name_of(number == 0 ? attr.qp_state : IBV_QPS_UNKNOWN);
-  }
-  return found;
-}
-
-Status VerbsLink::post_receive(std::uint64_t qp, std::uint64_t index)
-{
-  ibv_sge where = sge(qp, index);
-  where.length = receive_bytes_;
-  ibv_recv_wr request{};
-  request.wr_id = work_id(qp, index);
-  request.sg_list = &where;
-  request.num_sge = 1;
-  ibv_recv_wr* bad = nullptr;
-  if (const int number = ibv_post_recv(qps_[qp].get(), &request, &bad); number != 0)
-    return system_error(number, "post a receive", Exit::traffic);
-  return {};
-}
-
-Status VerbsLink::take_event()
-{
-  ibv_cq* cq = nullptr;
-  void* context = nullptr;
-  if (ibv_get_cq_event(channel_.get(), &cq, &context) != 0) {
-    if (errno == EAGAIN || errno == EINTR) return {};
-    return system_error("read a completion event", Exit::traffic);
-  }
-  ibv_ack_cq_events(cq, 1); // at once: a CQ with unacknowledged events can't be destroyed
-  armed_ = false;
-  return {};
-}
-
-Result<Completions> VerbsLink::poll()
-{
-  const int n = ibv_poll_cq(cq_.get(), static_cast<int>(completions_.size()), completions_.data());
-  if (n < 0) return system_error(EIO, "poll the completion queue", Exit::traffic);
-  return Completions{{completions_.data(), static_cast<std::size_t>(n)}, false};
-}
-
-Result<Completions> VerbsLink::wait(std::uint64_t deadline_ns, bool listen)
-{
-  while (true) {
-    TRY_ASSIGN(const Completions found, poll());
-    if (!found.list.empty()) return found;
-    if (!armed_) {
-      // What came between the poll and this makes no event: look once more before going to sleep.
-      if (const int number = ibv_req_notify_cq(cq_.get(), 0); number != 0)
-        return system_error(number, "ask for completion events", Exit::traffic);
-      armed_ = true;
-      continue;
-    }
-    std::array<pollfd, 2> fds{pollfd{channel_->fd, POLLIN, 0}, pollfd{oob_.fd(), POLLIN, 0}};
-    const std::uint64_t now = monotonic_ns();
-    const std::uint64_t left = now < deadline_ns ? deadline_ns - now : 0;
-    const timespec timeout{static_cast<time_t>(left / 1'000'000'000),
-                           static_cast<long>(left % 1'000'000'000)};
-    const int n = ::ppoll(fds.data(), listen ? 2 : 1, &timeout, nullptr);
-    if (n < 0 && errno != EINTR) return system_error("wait for completions", Exit::traffic);
-    if (n == 0) return Completions{};
-    if (n < 0) continue;
-    if (fds[0].revents != 0)
-      TRY(take_event());
-    else
-      return Completions{{}, true};
-  }
 }
 
 } // namespace rdmalab::traffic

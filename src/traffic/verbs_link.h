@@ -3,6 +3,7 @@
 #include "traffic/endpoint.h"
 #include "traffic/json_socket.h"
 #include "traffic/qp_attributes.h"
+#include "traffic/slots.h"
 #include "traffic/verbs_objects.h"
 
 #include <cstdint>
@@ -12,24 +13,6 @@
 #include <vector>
 
 namespace rdmalab::traffic {
-
-/// Message buffers of all QPs of an endpoint: `per_qp` slots of `stride` bytes each, one QP's after
-/// another's.
-struct SlotLayout {
-  std::uint64_t per_qp = 0;
-  std::uint64_t stride = 0;
-
-  [[nodiscard]] std::uint64_t offset(std::uint64_t qp, std::uint64_t slot) const
-  {
-    return (qp * per_qp + slot) * stride;
-  }
-};
-
-/// The slots that an end needs. The sender of SEND and WRITE has a buffer per message in flight;
-/// who receives has as many as ring_messages() says, and never fewer than may arrive at once. The
-/// target of READ offers one message more than are in flight, so that a slot never gets the same
-/// one twice in a row.
-SlotLayout slots_of(const EndpointSpec& spec, Role role);
 
 /// What happened while waiting for completions.
 struct Completions {
@@ -57,24 +40,36 @@ public:
 
   [[nodiscard]] std::byte* slot(std::uint64_t qp, std::uint64_t index) const
   {
-    return pages_.data() + slots_.offset(qp, index);
+    return pages_.data() + memory_.messages.offset(qp, index);
   }
-  [[nodiscard]] ibv_sge sge(std::uint64_t qp, std::uint64_t index) const
+  [[nodiscard]] std::byte* notice(std::uint64_t qp, std::uint64_t index) const
   {
-    return {reinterpret_cast<std::uintptr_t>(slot(qp, index)), message_bytes_, local_key_};
+    return pages_.data() + memory_.notices.offset(qp, index);
+  }
+  /// `bytes` from `at`, which is in a slot or a notice, as work requests name it.
+  [[nodiscard]] ibv_sge sge(const std::byte* at, std::uint32_t bytes) const
+  {
+    return {reinterpret_cast<std::uintptr_t>(at), bytes, local_key_};
   }
   [[nodiscard]] std::uint64_t remote_address(std::uint64_t qp, std::uint64_t index) const
   {
-    return remote_base_ + remote_slots_.offset(qp, index);
+    return remote_base_ + remote_.offset(qp, index);
   }
   [[nodiscard]] std::uint32_t remote_key() const { return remote_key_; }
-  [[nodiscard]] const SlotLayout& slots() const { return slots_; }
-  [[nodiscard]] const SlotLayout& remote_slots() const { return remote_slots_; }
+  /// Of UD: where a QP's datagrams go.
+  [[nodiscard]] ibv_ah* address_handle() const { return address_.get(); }
+  [[nodiscard]] std::uint32_t remote_qp(std::uint64_t qp) const { return remote_qps_[qp]; }
+
+  [[nodiscard]] const SlotLayout& slots() const { return memory_.messages; }
+  [[nodiscard]] const SlotLayout& remote_slots() const { return remote_; }
   [[nodiscard]] std::uint32_t path_mtu() const { return path_mtu_; }
   [[nodiscard]] ibv_qp* qp(std::uint64_t index) const { return qps_[index].get(); }
+  [[nodiscard]] ibv_pd* pd() const { return pd_.get(); }
   [[nodiscard]] JsonSocket& oob() { return oob_; }
 
   [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
+  /// How long the steps of setting up took, ns: "register", "qp", "exchange", "rts".
+  [[nodiscard]] const std::map<std::string, std::uint64_t>& setup_ns() const { return setup_ns_; }
 
   /// Moves all QPs to ERROR.
   Status break_off();
@@ -83,8 +78,9 @@ public:
   /// "client 0" to "RTS": the state of each QP, as ibv_query_qp(3) tells it.
   [[nodiscard]] std::map<std::string, std::string> states(const std::string& host) const;
 
-  /// Posts a receive into a slot; its wr_id is work_id(qp, slot).
-  Status post_receive(std::uint64_t qp, std::uint64_t index);
+  /// Posts a receive to a queue (a QP's, or with an SRQ number 0); its wr_id is work_id(queue,
+  /// index).
+  Status post_receive(std::uint64_t queue, std::uint64_t index);
 
   static std::uint64_t work_id(std::uint64_t qp, std::uint64_t index) { return qp << 32 | index; }
   static std::uint64_t qp_of(std::uint64_t work_id) { return work_id >> 32; }
@@ -94,8 +90,10 @@ private:
   VerbsLink() = default;
   Status open(const EndpointSpec& spec, std::uint64_t deadline_ns);
   Status check_limits(const EndpointSpec& spec, const ibv_port_attr& port) const;
-  Status make_objects(const EndpointSpec& spec);
+  Status make_memory(const EndpointSpec& spec);
+  Status make_queues(const EndpointSpec& spec);
   Status bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
+  Status post_first_receives(const EndpointSpec& spec);
   Status take_event();
 
   Context context_;
@@ -104,20 +102,27 @@ private:
   Cq cq_;
   Pages pages_;
   Mr mr_;
+  Srq srq_;
   std::vector<Qp> qps_;
+  AddressHandle address_;
   std::vector<StreamId> streams_;
   JsonSocket oob_;
   ibv_device_attr device_{};
   std::uint8_t gid_index_ = 0;
   std::uint32_t active_mtu_ = 0;
   std::uint32_t path_mtu_ = 0;
-  std::uint32_t message_bytes_ = 0;
-  std::uint32_t receive_bytes_ = 0; ///< that a receive has room for
   std::uint32_t local_key_ = 0;
-  SlotLayout slots_;
-  SlotLayout remote_slots_;
+  Memory memory_;
+  /// Where a receive's place begins, before its slot's message, and how long it is; 0: nothing of
+  /// a message lands there.
+  std::uint32_t receive_head_ = 0;
+  std::uint32_t receive_bytes_ = 0;
+  bool receive_notices_ = false; ///< receives are for notices
+  SlotLayout remote_;
   std::uint64_t remote_base_ = 0;
   std::uint32_t remote_key_ = 0;
+  std::vector<std::uint32_t> remote_qps_;
+  std::map<std::string, std::uint64_t> setup_ns_;
   bool armed_ = false; ///< the next completion makes an event
   std::vector<ibv_wc> completions_ = std::vector<ibv_wc>(32);
 };

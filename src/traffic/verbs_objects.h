@@ -10,8 +10,8 @@
 #include <infiniband/verbs.h>
 
 /// The verbs library's objects as move-only owners. An object must die before what it was made
-/// from: declare Context, Pd, CompletionChannel, Cq, Pages, Mr, Qp in this order and the members'
-/// reverse destruction does it.
+/// from: declare Context, Pd, CompletionChannel, Cq, Pages, Mr, Srq, Qp, AddressHandle in this
+/// order and the members' reverse destruction does it.
 namespace rdmalab::traffic {
 
 /// Calls the library's destroy function; its result has no remedy here.
@@ -24,6 +24,8 @@ using Pd = std::unique_ptr<ibv_pd, Destroyer<ibv_dealloc_pd>>;
 using CompletionChannel = std::unique_ptr<ibv_comp_channel, Destroyer<ibv_destroy_comp_channel>>;
 using Cq = std::unique_ptr<ibv_cq, Destroyer<ibv_destroy_cq>>;
 using Mr = std::unique_ptr<ibv_mr, Destroyer<ibv_dereg_mr>>;
+using Srq = std::unique_ptr<ibv_srq, Destroyer<ibv_destroy_srq>>;
+using AddressHandle = std::unique_ptr<ibv_ah, Destroyer<ibv_destroy_ah>>;
 using Qp = std::unique_ptr<ibv_qp, Destroyer<ibv_destroy_qp>>;
 
 struct PageUnmapper {

@@ -28,6 +28,7 @@ public:
     record::Flow flow = empty_flow(spec_, schedule);
     if (!why_) end_with(flow, "connect", why_.error());
     sleep_until_ns(schedule.window_end_ns);
+    flow.setup_ns = link_.setup_ns();
     flow.qp_states = link_.states(host_of(spec_));
     return flow;
   }
@@ -65,8 +66,10 @@ Result<std::unique_ptr<Worker>> make_verbs_worker(const EndpointSpec& spec,
   if (!joined && may_stay_unconnected(spec.traffic))
     return make_unconnected(spec, std::move(link), std::move(joined));
   TRY(std::move(joined));
-  return spec.role == Role::initiator ? make_initiator(spec, std::move(link), deadline_ns)
-                                      : make_target(spec, std::move(link), deadline_ns);
+  if (spec.role == Role::target) return make_target(spec, std::move(link), deadline_ns);
+  return lab::operation_of(spec.traffic.verbs.op).local
+             ? make_registrar(spec, std::move(link), deadline_ns)
+             : make_initiator(spec, std::move(link), deadline_ns);
 }
 
 } // namespace rdmalab::traffic

@@ -14,6 +14,7 @@ namespace rdmalab::analysis {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
@@ -328,6 +329,73 @@ TEST(Proof, AFaultedFlowThatBrokeIsAResultOnlyIfForeseen)
   });
   EXPECT_EQ(result.verdict, Verdict::pass);
   EXPECT_THAT(result.traffic[0].broke, Contains(HasSubstr("RETRY_EXC")));
+}
+
+TEST(Endings, AnExpectedEndIsNoBreak)
+{
+  const auto dies = [](record::Record& r, const char* ends) {
+    r.lab.traffic[0].ends = ends;
+    r.lab.expect = {{"messages(roce) > 0", 1, 1}};
+    for (record::Cell& cell : r.cells) {
+      record::Flow& flow = cell.flows[0];
+      if (flow.traffic != "roce" || cell.condition != "faulted") continue;
+      flow.outcome = "write completion 3: IBV_WC_RETRY_EXC_ERR";
+      flow.failed_step = "completion";
+      flow.failure = "IBV_WC_RETRY_EXC_ERR";
+    }
+  };
+  const Result result = analysed([&](record::Record& r) { dies(r, "IBV_WC_RETRY_EXC_ERR"); });
+  EXPECT_EQ(result.verdict, Verdict::pass);
+  EXPECT_THAT(result.traffic[0].broke, IsEmpty());
+  EXPECT_THAT(result.traffic[0].ended, ElementsAre("write completion 3: IBV_WC_RETRY_EXC_ERR"));
+  EXPECT_EQ(analysed([&](record::Record& r) { dies(r, "completion"); }).verdict, Verdict::pass);
+  expect_invalid([&](record::Record& r) { dies(r, "post"); },
+                 "roce broke under the fault: it was to end with post, and ended with write "
+                 "completion 3: IBV_WC_RETRY_EXC_ERR",
+                 Exit::traffic);
+  expect_invalid([](record::Record& r) { r.lab.traffic[0].ends = "post"; },
+                 "it was to end with post, and ended with ok", Exit::traffic);
+}
+
+TEST(Endings, AMistakeIsMadeInEveryCondition)
+{
+  const auto refused = [](record::Record& r) {
+    r.lab.traffic[0].verbs.mistake = lab::Mistake::qp_init;
+    r.lab.traffic[0].ends = "post";
+    r.lab.expect = {{"messages(roce, baseline) == 0", 1, 1}};
+    for (record::Cell& cell : r.cells)
+      if (cell.flows[0].traffic == "roce") {
+        record::Flow nothing;
+        nothing.traffic = "roce";
+        nothing.window_ns = cell.window_ns;
+        nothing.outcome = "post a write: Invalid argument";
+        nothing.failed_step = "post";
+        nothing.failure = "EINVAL";
+        cell.flows[0] = nothing;
+      }
+  };
+  const Result result = analysed(refused);
+  EXPECT_EQ(result.verdict, Verdict::pass) << testing::PrintToString(result.problems);
+  EXPECT_FALSE(result.traffic[0].retention);
+  EXPECT_FALSE(result.traffic[0].limit);
+  expect_invalid(
+      [&](record::Record& r) {
+        refused(r);
+        r.lab.traffic[0].ends = "ok";
+      },
+      "broke without a fault", Exit::traffic);
+}
+
+TEST(Endings, ATrafficOfSoManyMessagesMayBeThroughBeforeTheWindow)
+{
+  const Result result = analysed([](record::Record& r) {
+    r.lab.traffic[0].verbs.messages = 10;
+    r.lab.expect.clear();
+    for (record::Cell& cell : r.cells)
+      if (cell.flows[0].traffic == "roce") cell.flows[0].bytes = cell.flows[0].messages = 0;
+  });
+  EXPECT_THAT(result.problems, IsEmpty());
+  EXPECT_FALSE(result.traffic[0].retention);
 }
 
 TEST(Faults, ReadBackDifferent)

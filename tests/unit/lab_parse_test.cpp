@@ -77,7 +77,7 @@ topology:
   offloads: on
 traffic:
   - {name: r, kind: verbs, from: a, to: b, op: read, message: 1KiB, depth: 3, qps: 2, path_mtu: 4096, timeout: 10,
-     retry_count: 5, rnr_retry: 4, min_rnr_timer: 1}
+     retry_count: 5, rnr_retry: 4, min_rnr_timer: 1, messages: 8, mistake: wrong-rkey}
   - {name: t, kind: tcp, from: b, to: a, message: 2KiB, streams: 4, congestion: reno, nodelay: on}
 run: together
 faults:
@@ -114,8 +114,10 @@ expect: [retention(r) < 50%]
   const Traffic& r = lab.traffic.at(0);
   EXPECT_EQ(r.message_bytes, 1024U);
   EXPECT_EQ(Json(r.verbs).dump(),
-            R"({"op":"read","depth":3,"qps":2,"path_mtu":4096,"timeout":10,"retry_count":5,)"
-            R"("rnr_retry":4,"min_rnr_timer":1})");
+            R"({"op":"read","transport":"rc","inline_data":false,"srq":false,"depth":3,"qps":2,)"
+            R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
+            R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
+            R"("mistake":"wrong-rkey"})");
   EXPECT_EQ(Json(lab.traffic.at(1).tcp).dump(),
             R"({"streams":4,"congestion":"reno","nodelay":true})");
   EXPECT_EQ(lab.groups, (std::vector<std::vector<std::string>>{{"r", "t"}}));
@@ -274,4 +276,26 @@ TEST(LabFuzz, PathologicalTextIsRefusedSoon)
     EXPECT_FALSE(parsed.lab) << part;
     EXPECT_FALSE(parsed.diagnostics.empty()) << part;
   }
+}
+
+TEST(Parse, ACountedTrafficWithAMistake)
+{
+  const Parsed p = parse_all("version: 1\nname: x\ntopology: {hosts: [a, b]}\ntraffic:\n"
+                             "  - {name: s, kind: verbs, op: send, from: a, to: b, messages: 7,\n"
+                             "     receives: 0, replenish: 5ms, mistake: long-send, ends: post}\n"
+                             "  - {name: n, kind: verbs, op: send, from: a, to: b,\n"
+                             "     replenish: never}\n"
+                             "  - {name: t, kind: tcp, from: a, to: b, ends: ETIMEDOUT}\n",
+                             "x.yaml");
+  ASSERT_TRUE(p.lab) << p.diagnostics[0].message;
+  const Traffic& traffic = p.lab->traffic[0];
+  EXPECT_EQ(traffic.verbs.messages, 7U);
+  EXPECT_EQ(traffic.verbs.receives, 0U);
+  EXPECT_EQ(traffic.verbs.replenish, Replenish::after);
+  EXPECT_EQ(traffic.verbs.replenish_ns, 5'000'000U);
+  EXPECT_EQ(traffic.verbs.mistake, Mistake::long_send);
+  EXPECT_EQ(traffic.ends, "post");
+  EXPECT_EQ(p.lab->traffic[1].verbs.replenish, Replenish::never);
+  EXPECT_FALSE(p.lab->traffic[1].verbs.receives);
+  EXPECT_EQ(p.lab->traffic[2].ends, "ETIMEDOUT");
 }
