@@ -5,6 +5,7 @@
 #include "base/wide.h"
 #include "engine/cell_faults.h"
 #include "engine/kernel_log.h"
+#include "measure/path.h"
 #include "net/fabric.h"
 #include "traffic/endpoint.h"
 
@@ -112,17 +113,28 @@ std::map<std::string, std::uint64_t> difference(const std::map<std::string, std:
   return result;
 }
 
-/// All counters and the CPU ledger at one instant.
+/// The ledger of a cell: the path ledger where the lab asks for it, otherwise the CPU ledger.
+struct Books {
+  std::optional<measure::CpuLedger> cpu;
+  std::optional<measure::PathLedger> path;
+};
+
+/// All counters and the ledger at one instant.
 struct Reading {
   std::vector<net::HostCounters> counters;
   measure::CpuReading cpu;
+  std::optional<measure::PathReading> path;
 };
 
-Result<Reading> read_all(const plan::Plan& plan, net::Fabric& fabric,
-                         const measure::CpuLedger& ledger)
+Result<Reading> read_all(const plan::Plan& plan, net::Fabric& fabric, const Books& books)
 {
   Reading reading;
-  TRY_ASSIGN(reading.cpu, ledger.reading());
+  if (books.path) {
+    TRY_ASSIGN(reading.path, books.path->reading());
+    reading.cpu = reading.path->cpu;
+  } else {
+    TRY_ASSIGN(reading.cpu, books.cpu->reading());
+  }
   for (const plan::HostNode& host : plan.fabric.hosts) {
     TRY_ASSIGN(net::HostCounters counters, fabric.counters(host.name));
     reading.counters.push_back(std::move(counters));
@@ -263,10 +275,17 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     TRY(pair.target.wait_ready(at_most(ready_timeout_ns)));
     TRY(pair.initiator.wait_ready(at_most(ready_timeout_ns)));
   }
-  if (!services.ledger) {
-    TRY_ASSIGN(services.ledger, measure::CpuLedger::load(true));
+  Books books;
+  if (plan.lab.measure.path) {
+    TRY_ASSIGN(books.path, measure::PathLedger::load(true));
+    TRY(books.path->open(accounts));
+  } else {
+    books.cpu = std::move(services.ledger);
+    if (!books.cpu) {
+      TRY_ASSIGN(books.cpu, measure::CpuLedger::load(true));
+    }
+    TRY(books.cpu->open(accounts));
   }
-  TRY(services.ledger->open(accounts));
 
   // The condition comes after set-up, so that a fault hits traffic and not the exchange before it.
   TRY_ASSIGN(const auto applied,
@@ -314,14 +333,16 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     return t->kind == lab::TrafficKind::command;
   });
   sleep_until_ns(programs ? schedule.start_ns : schedule.window_begin_ns);
-  TRY_ASSIGN(const Reading begin, read_all(plan, fabric, *services.ledger));
+  if (books.path) books.path->restart_wire();
+  TRY_ASSIGN(const Reading begin, read_all(plan, fabric, books));
   if (programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));
   } else {
     sleep_until_ns(schedule.window_end_ns);
   }
-  TRY_ASSIGN(const Reading end, read_all(plan, fabric, *services.ledger));
+  TRY_ASSIGN(const Reading end, read_all(plan, fabric, books));
   fill_in(record, plan, begin, end);
+  if (books.path) record.path = books.path->path_between(*begin.path, *end.path);
   if (!programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));
   }
