@@ -254,6 +254,26 @@ int BPF_PROG(on_transmitted)
   return 0;
 }
 
+/* ---- waking ----------------------------------------------------------------------------------- */
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_enter(cpu, PATH_WAKEUP);
+  return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_woken)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu || cpu->slot >= PATH_MACHINE || (cpu->slot & 7) != PATH_WAKEUP) return 0;
+  path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
+  path_leave(cpu, PATH_WAKEUP);
+  return 0;
+}
+
 /* ---- hard interrupts ------------------------------------------------------------------------ */
 
 SEC("tp_btf/irq_handler_entry")
@@ -316,16 +336,37 @@ static __always_inline int copy(__u32 copies, __u64 bytes)
   return 0;
 }
 
-SEC("fentry/_copy_from_iter")
-int BPF_PROG(copy_from_iter_entry, void* addr, __u64 bytes)
+/* tcp_sendmsg_locked() (tcp.c) copies by functions of lib/, which can't be traced: the copy is what
+ * comes between its finding room for the payload and its turn to a new segment, to sending, or to
+ * its end. A few dozen instructions of bookkeeping are in it. */
+SEC("fexit/sk_page_frag_refill")
+int BPF_PROG(tcp_room_exit)
 {
-  return copy(PATH_COPIES_IN, bytes);
+  struct path_cpu* cpu = open_book();
+  if (!cpu || !path_is(cpu->slot, PATH_SYSTEM) || (cpu->slot & 7) != PATH_STACK) return 0;
+  path_turn(cpu, PATH_COPY);
+  path_count(cpu, cpu->slot, PATH_COPIES_IN, 1);
+  return 0;
 }
 
-SEC("fexit/_copy_from_iter")
-int BPF_PROG(copy_from_iter_exit)
+static __always_inline int tcp_copied(void)
 {
-  return leave(PATH_COPY);
+  struct path_cpu* cpu = open_book();
+  if (cpu && path_is(cpu->slot, PATH_SYSTEM) && (cpu->slot & 7) == PATH_COPY)
+    path_turn(cpu, PATH_STACK);
+  return 0;
+}
+
+SEC("fentry/tcp_stream_alloc_skb")
+int BPF_PROG(tcp_segment_entry)
+{
+  return tcp_copied();
+}
+
+SEC("fentry/tcp_write_xmit")
+int BPF_PROG(tcp_write_entry)
+{
+  return tcp_copied();
 }
 
 SEC("fentry/skb_copy_datagram_iter")
@@ -428,9 +469,14 @@ int BPF_PROG(tcp_send_entry)
 }
 
 SEC("fexit/tcp_sendmsg")
-int BPF_PROG(tcp_send_exit)
+int BPF_PROG(tcp_send_exit, void* sk, void* msg, __u64 size, int sent)
 {
-  return leave(PATH_STACK);
+  struct path_cpu* cpu = open_book();
+  if (!cpu || cpu->slot >= PATH_MACHINE) return 0;
+  if (sent > 0) path_count(cpu, cpu->slot, PATH_BYTES_IN, (__u32)sent);
+  if ((cpu->slot & 7) == PATH_COPY) path_turn(cpu, PATH_STACK);
+  path_leave(cpu, PATH_STACK);
+  return 0;
 }
 
 SEC("fentry/tcp_recvmsg")
@@ -443,31 +489,6 @@ SEC("fexit/tcp_recvmsg")
 int BPF_PROG(tcp_receive_exit)
 {
   return leave(PATH_STACK);
-}
-
-/* The packet went through a host's stack; the loop around it is the softirq's. */
-SEC("fexit/ip_rcv")
-int BPF_PROG(ip_receive_exit)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu && path_is(cpu->slot, PATH_SOFTIRQ)) path_become(cpu, cpu->slot & ~7U, 0);
-  return 0;
-}
-
-SEC("fentry/try_to_wake_up")
-int BPF_PROG(wake_entry)
-{
-  return enter(PATH_WAKEUP);
-}
-
-SEC("fexit/try_to_wake_up")
-int BPF_PROG(wake_exit, void* task, unsigned int state, int flags, int woken)
-{
-  struct path_cpu* cpu = open_book();
-  if (!cpu) return 0;
-  if (woken) path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
-  path_leave(cpu, PATH_WAKEUP);
-  return 0;
 }
 
 SEC("fentry/schedule")

@@ -64,7 +64,9 @@ std::string stage_name(std::uint32_t kind, std::uint32_t stage)
 std::string stage_of_function(const std::string& function)
 {
   static const std::map<std::string, std::string> stages{
-      {"_copy_from_iter", "copy"},
+      {"sk_page_frag_refill", "copy"},
+      {"tcp_stream_alloc_skb", "copy"},
+      {"tcp_write_xmit", "copy"},
       {"skb_copy_datagram_iter", "copy"},
       {"rxe_mr_copy", "copy"},
       {"rxe_icrc_check", "checksum"},
@@ -74,8 +76,6 @@ std::string stage_of_function(const std::string& function)
       {"rxe_post_send", "rxe"},
       {"tcp_sendmsg", "stack"},
       {"tcp_recvmsg", "stack"},
-      {"ip_rcv", "stack"},
-      {"try_to_wake_up", "wakeup"},
       {"schedule", "scheduler"},
   };
   const auto found = stages.find(function);
