@@ -22,6 +22,6 @@ RDMALAB_JSON(RuleResult, name, kind, traffic, setting, requested_ppm, observed_p
              observed_low_ppm, observed_high_ppm, matched, fired, held, consistent)
 RDMALAB_JSON(ExpectationResult, text, verdict, value, measured, reason, line)
 RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic,
-             faults, rules, recovery, expectations, problems, notes, exit_code)
+             faults, rules, recovery, path, expectations, problems, notes, exit_code)
 
 } // namespace rdmalab::analysis

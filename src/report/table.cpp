@@ -2,6 +2,7 @@
 
 #include "analysis/words.h"
 #include "report/grid.h"
+#include "report/path_table.h"
 #include "report/phrases.h"
 #include "report/recovery_table.h"
 #include "report/text.h"
@@ -50,6 +51,7 @@ public:
     head();
     throughput();
     cpu();
+    if (result_.path) out_ += path_table(*result_.path, style_);
     faults();
     rules();
     recoveries();
