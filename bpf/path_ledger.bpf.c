@@ -125,6 +125,11 @@ int BPF_PROG(on_sched_switch, bool preempt, struct task_struct* prev, struct tas
   resume(next, &at);
   path_switch(cpu, at.slot, at.stack);
   path_count(cpu, at.slot, PATH_SWITCHES, 1);
+  /* A wake-up out of idle skips the scheduler's next look at its clock (wakeup_preempt() in
+   * kernel/sched/core.c), so it counts the way from there as the endpoint's time. */
+  if (at.slot < PATH_MACHINE && path_kind_of(at.slot) == PATH_SYSTEM && prev->pid == 0 &&
+      cpu->woken_pid == (__u32)next->pid)
+    path_count(cpu, at.slot, PATH_WAITED_NS, cpu->last - cpu->woken_at);
   return 0;
 }
 
@@ -265,12 +270,16 @@ int BPF_PROG(on_waking)
 }
 
 SEC("tp_btf/sched_wakeup")
-int BPF_PROG(on_woken)
+int BPF_PROG(on_woken, struct task_struct* task)
 {
   struct path_cpu* cpu = open_book();
-  if (!cpu || cpu->slot >= PATH_MACHINE || (cpu->slot & 7) != PATH_WAKEUP) return 0;
-  path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
-  path_leave(cpu, PATH_WAKEUP);
+  if (!cpu) return 0;
+  if (cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_WAKEUP) {
+    path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
+    path_leave(cpu, PATH_WAKEUP);
+  }
+  cpu->woken_pid = task->pid;
+  cpu->woken_at = cpu->last;
   return 0;
 }
 

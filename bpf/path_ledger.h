@@ -67,6 +67,7 @@ enum path_count {
   PATH_BYTES_OUT = 9,
   PATH_CHECKSUMS = 10,
   PATH_STOLEN_NS = 11, /* softirqs and interrupts on the back of this host's endpoints */
+  PATH_WAITED_NS = 12, /* from a wake-up while idle until the endpoint that was woken ran */
 };
 
 struct path_cpu {
@@ -77,13 +78,14 @@ struct path_cpu {
   __u64 stack_below_irq;
   __u64 softirq_began;
   __u64 irq_began;
-  __u64 stolen_in_softirq; /* interrupts within it, so that they count once */
   __u32 slot;
   __u32 slot_below_softirq;
   __u32 slot_below_irq;
   __u8 in_softirq;
   __u8 in_irq;
-  __u8 padding[2];
+  __u8 padding[6];
+  __u32 woken_pid; /* whom the last wake-up woke */
+  __u64 woken_at;
   __u64 interrupts; /* hard interrupts handled */
   __u64 unbalanced; /* exits that fitted no entry */
   __u64 ns[PATH_SLOTS];
@@ -111,7 +113,7 @@ struct path_wire {
 #else
 #define PATH_ASSERT _Static_assert
 #endif
-PATH_ASSERT(sizeof(struct path_cpu) == 96 + 8 * (1024 + 1024 + 32 * 16),
+PATH_ASSERT(sizeof(struct path_cpu) == 112 + 8 * (1024 + 1024 + 32 * 16),
             "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_task) == 16, "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_wire) == 32, "shared with the BPF side");

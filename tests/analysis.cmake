@@ -2,6 +2,7 @@
 rdmalab_test(analysis_statistics_test ROOMS analysis)
 rdmalab_test(analysis_model_test ROOMS analysis)
 rdmalab_test(analysis_rules_test ROOMS analysis)
+rdmalab_test(analysis_stages_test ROOMS analysis)
 rdmalab_test(analysis_analyse_test ROOMS analysis)
 rdmalab_test(analysis_compare_test ROOMS analysis)
 rdmalab_test(record_test ROOMS record)

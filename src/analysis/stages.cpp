@@ -49,7 +49,7 @@ void add(record::PathHost& to, const record::PathHost& from)
         &record::PathHost::softirqs, &record::PathHost::packets_in, &record::PathHost::packets_out,
         &record::PathHost::copies_in, &record::PathHost::copied_in, &record::PathHost::copies_out,
         &record::PathHost::copied_out, &record::PathHost::checksums, &record::PathHost::task_ns,
-        &record::PathHost::stolen_ns})
+        &record::PathHost::stolen_ns, &record::PathHost::waited_ns})
     to.*field += from.*field;
 }
 
@@ -64,7 +64,8 @@ std::optional<double> against_scheduler(const record::Cpu& cpu, const record::Pa
 {
   constexpr std::uint64_t too_short = 1'000'000; // one border more or less would show
   if (host.task_ns < too_short) return std::nullopt;
-  return static_cast<double>(cpu.app_user_ns + cpu.app_system_ns + host.stolen_ns) /
+  return static_cast<double>(cpu.app_user_ns + cpu.app_system_ns + host.stolen_ns +
+                             host.waited_ns) /
          static_cast<double>(host.task_ns);
 }
 

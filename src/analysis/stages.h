@@ -44,7 +44,7 @@ struct WireTime {
   std::string to;
   std::uint64_t frames = 0; ///< timed
   double frame_bytes = 0;   ///< of one
-  double min_ns = 0;        ///< of one that found the way free
+  double min_ns = 0;        ///< of the fastest, which found the way free
   double mean_ns = 0;       ///< with queueing
   double expected_ns = 0;   ///< by the lab: frame over rate, and delay
 };

@@ -312,6 +312,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
       ends.push_back({traffics[i], &state->pairs[i].initiator, &state->pairs[i].target});
     TRY(faults->arm(ends, schedule.start_ns));
   }
+  if (books.path) books.path->restart_wire();
   for (Pair& pair : state->pairs) {
     TRY(pair.target.start(schedule));
     TRY(pair.initiator.start(schedule));
@@ -333,7 +334,6 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     return t->kind == lab::TrafficKind::command;
   });
   sleep_until_ns(programs ? schedule.start_ns : schedule.window_begin_ns);
-  if (books.path) books.path->restart_wire();
   TRY_ASSIGN(const Reading begin, read_all(plan, fabric, books));
   if (programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));

@@ -351,6 +351,7 @@ record::Path PathLedger::path_between(const PathReading& begin, const PathReadin
     host.checksums = counted(PATH_CHECKSUMS);
     host.task_ns = d.task_ns[i];
     host.stolen_ns = counted(PATH_STOLEN_NS);
+    host.waited_ns = counted(PATH_WAITED_NS);
     path.hosts.push_back(std::move(host));
     for (std::size_t size = 0; size < PATH_SIZES; ++size)
       if (const path_wire& w = bss->wire[i * PATH_SIZES + size]; w.frames != 0)

@@ -33,12 +33,14 @@ struct PathHost {
   std::uint64_t copied_out = 0;
   std::uint64_t checksums = 0; ///< ICRCs made or checked
   std::uint64_t task_ns = 0;   ///< what the scheduler says that the endpoints ran
-  std::uint64_t stolen_ns = 0; ///< softirqs and interrupts in it, which the stages leave out
+  std::uint64_t stolen_ns = 0; ///< softirqs and interrupts in it, which the book leaves out
+  std::uint64_t waited_ns = 0; ///< and the way from wake-ups while idle to the endpoint
 };
 RDMALAB_JSON_DECLARE(PathHost)
 
 /// Frames of about one size between two hosts' ports: from the sender's device to the receiver's
-/// stack. One frame at a time was timed.
+/// stack. One frame at a time was timed, from the start of traffic on: the first ones find the way
+/// free.
 struct PathWire {
   std::string to;            ///< the receiver
   std::uint64_t frames = 0;  ///< timed

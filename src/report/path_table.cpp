@@ -33,8 +33,8 @@ std::string share(const HostPath& host, const std::string& stage)
 PathGrid shares(const PathReport& report)
 {
   PathGrid grid;
-  grid.heading = {"PATH, % of the host's CPU", "host", "app",     "syscall", "copy",     "ICRC",
-                  "stack",                     "rxe",  "device", "softirq", "wake-up", "sched"};
+  grid.heading = {"PATH, % CPU", "host", "app",    "syscall", "copy",    "ICRC",
+                  "stack",       "rxe",  "device", "softirq", "wake-up", "sched"};
   for (const TrafficPath& t : report.traffic) {
     std::string name = t.traffic;
     for (const HostPath& h : t.hosts) {
@@ -49,8 +49,8 @@ PathGrid shares(const PathReport& report)
 PathGrid counts(const PathReport& report)
 {
   PathGrid grid;
-  grid.heading = {"PATH, for each message", "host",    "CPU",      "syscalls", "copies", "copied B/B",
-                  "ICRCs",                  "wake-ups", "switches", "softirqs", "packets"};
+  grid.heading = {"A MESSAGE", "host",     "CPU",      "syscalls", "copies", "copied",
+                  "ICRCs",     "wake-ups", "switches", "softirqs", "packets"};
   for (const TrafficPath& t : report.traffic) {
     std::string name = t.traffic;
     for (const HostPath& h : t.hosts)
@@ -138,8 +138,14 @@ std::vector<std::string> path_sentences(const PathReport& report)
 {
   std::vector<std::string> sentences;
   std::vector<std::string> told; // once for each transport and host: sizes change little of it
-  for (const TrafficPath& t : report.traffic)
-    for (const HostPath& h : t.hosts) {
+  std::vector<const TrafficPath*> largest;
+  for (const TrafficPath& t : report.traffic) largest.push_back(&t);
+  std::ranges::stable_sort(largest, [](const TrafficPath* a, const TrafficPath* b) {
+    return a->message_bytes > b->message_bytes;
+  });
+  for (const TrafficPath* one : largest)
+    for (const HostPath& h : one->hosts) {
+      const TrafficPath& t = *one;
       const std::string key = t.transport + "/" + h.host;
       if (std::find(told.begin(), told.end(), key) != told.end()) continue;
       told.push_back(key);
