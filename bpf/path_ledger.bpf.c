@@ -138,7 +138,7 @@ int BPF_PROG(on_sys_enter, struct pt_regs* regs, long id)
 {
   struct path_cpu* cpu = open_book();
   __u32 at;
-  if (!cpu || !path_is(cpu->slot, PATH_USER)) return 0;
+  if (!cpu || cpu->slot >= PATH_MACHINE || path_kind_of(cpu->slot) > PATH_SYSTEM) return 0;
   path_sys_enter(cpu);
   at = (cpu->slot >> 5) * PATH_SYSCALLS + ((__u32)id & (PATH_SYSCALLS - 1));
   __sync_fetch_and_add(&syscalls[at & (PATH_ROWS * PATH_SYSCALLS - 1)], 1);

@@ -113,7 +113,7 @@ struct path_wire {
 #else
 #define PATH_ASSERT _Static_assert
 #endif
-PATH_ASSERT(sizeof(struct path_cpu) == 112 + 8 * (1024 + 1024 + 32 * 16),
+PATH_ASSERT(sizeof(struct path_cpu) == 104 + 8 * (1024 + 1024 + 32 * 16),
             "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_task) == 16, "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_wire) == 32, "shared with the BPF side");
@@ -268,7 +268,8 @@ static inline void path_place(struct path_cpu* cpu, __u32 slot)
 
 static inline void path_sys_enter(struct path_cpu* cpu)
 {
-  if (path_is(cpu->slot, PATH_USER)) path_become(cpu, (cpu->slot & ~31U) | PATH_SYSTEM << 3, 0);
+  if (path_is(cpu->slot, PATH_USER) || path_is(cpu->slot, PATH_SYSTEM)) /* its exit was lost */
+    path_become(cpu, (cpu->slot & ~31U) | PATH_SYSTEM << 3, 0);
 }
 
 static inline void path_sys_exit(struct path_cpu* cpu)

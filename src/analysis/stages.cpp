@@ -294,7 +294,8 @@ Problems judge_paths(const record::Record& record)
                               all > 0 ? 100 * stages / all : 0));
       // A program's children are the ledger's, but not in the scheduler's figure.
       const auto agreement = programs ? std::nullopt : against_scheduler(*cpu, host);
-      if (agreement && std::abs(*agreement - 1) > tolerance)
+      if (agreement &&
+          std::abs(*agreement - 1) * static_cast<double>(host.task_ns) > tolerance * all)
         bad(cell, fmt::format("the book has {:.1f} % of the time that the scheduler says the "
                               "endpoints of {} ran",
                               100 * *agreement, host.host));

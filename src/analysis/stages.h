@@ -87,7 +87,8 @@ RDMALAB_JSON_DECLARE(PathReport)
 std::optional<PathReport> path_report(const record::Record& record);
 
 /// What makes a path ledger unfit: stages that don't add up to the host's CPU time within 5 %, an
-/// endpoint's time that differs from the scheduler's by more than 5 %, many lost borders.
+/// endpoint's time that differs from the scheduler's by more than 5 % of the host's CPU time, more
+/// than 1 % of the borders lost.
 Problems judge_paths(const record::Record& record);
 
 /// y = a + b x by least squares with weights 1 / y²; absent for less than three different x or a

@@ -101,8 +101,12 @@ TEST(PathLedgerInKernel, CountsSystemCallsAndAddsUp)
   ASSERT_EQ(path.hosts.size(), 1U) << "the fabric has no stages";
   const record::PathHost& host = path.hosts[0];
   EXPECT_EQ(host.host, "client");
-  EXPECT_EQ(host.syscalls.at("write"), rounds + 1U);
-  EXPECT_NEAR(static_cast<double>(host.syscalls.at("read")), rounds + 1, 1);
+  // While another task is preempted in the middle of a program, the kernel skips that program on
+  // its CPU: on a busy machine some calls go by.
+  for (const char* call : {"read", "write"}) {
+    EXPECT_LE(host.syscalls.at(call), rounds + 2U);
+    EXPECT_GT(host.syscalls.at(call), rounds * 9 / 10) << call;
+  }
   EXPECT_GT(host.stage_ns.at("application"), 0U);
   EXPECT_GT(host.stage_ns.at("syscall"), host.stage_ns.at("application") / 20);
 
