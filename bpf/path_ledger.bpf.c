@@ -259,7 +259,8 @@ int BPF_PROG(on_transmitted)
   return 0;
 }
 
-/* ---- waking ----------------------------------------------------------------------------------- */
+/* ---- waking -----------------------------------------------------------------------------------
+ */
 
 SEC("tp_btf/sched_waking")
 int BPF_PROG(on_waking)
@@ -512,7 +513,8 @@ int BPF_PROG(schedule_exit)
   return leave(PATH_SCHEDULER);
 }
 
-/* ---- opening and reading a book: run on each CPU by BPF_PROG_TEST_RUN ------------------------- */
+/* ---- opening and reading a book: run on each CPU by BPF_PROG_TEST_RUN -------------------------
+ */
 
 SEC("raw_tp")
 int open_cpu(void* ctx)

@@ -19,7 +19,7 @@
 
 enum {
   PATH_HOSTS = 31, /* cpu_ledger.h's CPU_LEDGER_HOSTS */
-  PATH_ROWS = 32, /* of a table by host: one more, so that an index is checked by a mask */
+  PATH_ROWS = 32,  /* of a table by host: one more, so that an index is checked by a mask */
   PATH_SLOTS = 1024,
   PATH_COUNTS = 16,
   PATH_SYSCALLS = 512, /* numbers beyond have no table: none of them is of a host's endpoint */

@@ -147,7 +147,7 @@ struct Result {
   std::vector<FaultResult> faults;
   std::vector<RuleResult> rules;
   std::vector<CellRecovery> recovery; ///< of each cell that was traced, in the plan's order
-  std::optional<PathReport> path;    ///< only with `measure: {path: on}`; of the baseline
+  std::optional<PathReport> path;     ///< only with `measure: {path: on}`; of the baseline
   std::vector<ExpectationResult> expectations;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
   std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity

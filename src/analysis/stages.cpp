@@ -94,8 +94,7 @@ HostPath host_path(const record::PathHost& sum, const record::Cpu& cpu, double m
   path.packets_in = each(sum.packets_in);
   path.packets_out = each(sum.packets_out);
   if (all > 0)
-    path.ledger_percent =
-        short_of(100 * static_cast<double>(total(sum.borders) * border_ns) / all);
+    path.ledger_percent = short_of(100 * static_cast<double>(total(sum.borders) * border_ns) / all);
   if (const auto agreement = against_scheduler(cpu, sum))
     path.against_scheduler = short_of(*agreement);
   return path;
@@ -179,8 +178,8 @@ std::optional<TrafficPath> traffic_path(const record::Record& record, const lab:
   path.messages = static_cast<std::uint64_t>(std::llround(messages));
   for (const record::PathHost& host : hosts)
     if (host.host == traffic.from || host.host == traffic.to)
-      path.hosts.push_back(host_path(host, cpu[host.host], messages, static_cast<double>(payload),
-                                     border_ns));
+      path.hosts.push_back(
+          host_path(host, cpu[host.host], messages, static_cast<double>(payload), border_ns));
   path.wire = wire_time(record, traffic, samples);
   return path;
 }
@@ -271,17 +270,16 @@ Problems judge_paths(const record::Record& record)
   };
   for (const record::Cell& cell : record.cells) {
     if (!cell.path) continue;
-    const bool programs = std::any_of(
-        cell.traffic.begin(), cell.traffic.end(), [&](const std::string& name) {
+    const bool programs =
+        std::any_of(cell.traffic.begin(), cell.traffic.end(), [&](const std::string& name) {
           const lab::Traffic* traffic = lab::find_traffic(record.lab, name);
           return traffic != nullptr && traffic->kind == lab::TrafficKind::command;
         });
     std::uint64_t borders = 0;
     for (const record::PathHost& host : cell.path->hosts) {
       borders += total(host.borders);
-      const auto cpu = std::find_if(cell.cpu.begin(), cell.cpu.end(), [&](const record::Cpu& c) {
-        return c.host == host.host;
-      });
+      const auto cpu = std::find_if(cell.cpu.begin(), cell.cpu.end(),
+                                    [&](const record::Cpu& c) { return c.host == host.host; });
       if (cpu == cell.cpu.end()) {
         bad(cell, "no CPU time to compare the stages of " + host.host + " with");
         continue;

@@ -21,13 +21,13 @@ const std::vector<std::string>& stage_names();
 /// repeats; ns are instructions on the virtual clock.
 struct HostPath {
   std::string host;
-  double cpu_ns = 0; ///< per message: the sum of the stages
-  std::map<std::string, double> stage_ns;      ///< per message; a stage that can't be seen is absent
+  double cpu_ns = 0;                      ///< per message: the sum of the stages
+  std::map<std::string, double> stage_ns; ///< per message; a stage that can't be seen is absent
   std::map<std::string, double> stage_percent; ///< of the host's CPU time
   std::map<std::string, double> syscalls;      ///< per message, by name
   double syscalls_all = 0;
-  double copies = 0; ///< of payload between user memory and the kernel's, per message
-  double copied = 0; ///< bytes copied for each byte of payload
+  double copies = 0;    ///< of payload between user memory and the kernel's, per message
+  double copied = 0;    ///< bytes copied for each byte of payload
   double checksums = 0; ///< ICRCs, per message
   double wakeups = 0;
   double switches = 0;

@@ -63,10 +63,10 @@ private:
       out_.push_back({expression.column, "the lab has no faults, so there is no faulted condition",
                       "name one in `faults` or `rules`, or ask for goodput(traffic, baseline)"});
     if (needs_path(call.function) && !lab_.measure.path)
-      out_.push_back({expression.column,
-                      fmt::format("{} needs the path ledger, which is off",
-                                  signature_of(call.function).name),
-                      "say `path: on` in `measure`"});
+      out_.push_back(
+          {expression.column,
+           fmt::format("{} needs the path ledger, which is off", signature_of(call.function).name),
+           "say `path: on` in `measure`"});
     if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
   }
 

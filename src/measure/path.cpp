@@ -178,8 +178,7 @@ Status PathLedger::State::attach()
       refused.insert(function);
   }
   for (auto& [function, its] : functions)
-    if (!refused.contains(function))
-      std::move(its.begin(), its.end(), std::back_inserter(links));
+    if (!refused.contains(function)) std::move(its.begin(), its.end(), std::back_inserter(links));
   missing.insert(missing.end(), refused.begin(), refused.end());
   std::sort(missing.begin(), missing.end());
   return {};
@@ -238,7 +237,8 @@ Status PathLedger::find_border_cost()
   ::sched_setaffinity(0, sizeof(before), &before);
 
   std::uint64_t borders = 0;
-  for (std::size_t slot = 0; slot < 32; ++slot) borders += second.borders[slot] - first.borders[slot];
+  for (std::size_t slot = 0; slot < 32; ++slot)
+    borders += second.borders[slot] - first.borders[slot];
   if (borders != 0 && with_ns > without_ns) state_->border_ns = (with_ns - without_ns) / borders;
   return {};
 }
@@ -283,8 +283,10 @@ Result<PathReading> PathLedger::reading() const
   }
   const auto* bss = skeleton->bss;
   if (bss->lost != 0)
-    return Error{Exit::setup, fmt::format("keep the path ledger: {} tasks did not fit", bss->lost),
-                 0,           {},
+    return Error{Exit::setup,
+                 fmt::format("keep the path ledger: {} tasks did not fit", bss->lost),
+                 0,
+                 {},
                  {}};
   total.syscalls.assign(std::begin(bss->syscalls), std::end(bss->syscalls));
 

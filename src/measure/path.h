@@ -13,8 +13,8 @@ namespace rdmalab::measure {
 /// The path ledger at one instant, since it was opened: all CPUs together. Indices are those of
 /// bpf/path_ledger.h.
 struct PathReading {
-  CpuReading cpu;                  ///< the same accounts as the CPU ledger's
-  std::vector<std::uint64_t> ns;   ///< by slot
+  CpuReading cpu;                ///< the same accounts as the CPU ledger's
+  std::vector<std::uint64_t> ns; ///< by slot
   std::vector<std::uint64_t> borders;
   std::vector<std::uint64_t> count;    ///< by host and path_count
   std::vector<std::uint64_t> syscalls; ///< by host and number

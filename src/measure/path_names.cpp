@@ -64,18 +64,12 @@ std::string stage_name(std::uint32_t kind, std::uint32_t stage)
 std::string stage_of_function(const std::string& function)
 {
   static const std::map<std::string, std::string> stages{
-      {"sk_page_frag_refill", "copy"},
-      {"tcp_stream_alloc_skb", "copy"},
-      {"tcp_write_xmit", "copy"},
-      {"skb_copy_datagram_iter", "copy"},
-      {"rxe_mr_copy", "copy"},
-      {"rxe_icrc_check", "checksum"},
-      {"rxe_icrc_generate", "checksum"},
-      {"rxe_xmit_packet", "stack"},
-      {"rxe_udp_encap_recv", "rxe"},
-      {"rxe_post_send", "rxe"},
-      {"tcp_sendmsg", "stack"},
-      {"tcp_recvmsg", "stack"},
+      {"sk_page_frag_refill", "copy"},   {"tcp_stream_alloc_skb", "copy"},
+      {"tcp_write_xmit", "copy"},        {"skb_copy_datagram_iter", "copy"},
+      {"rxe_mr_copy", "copy"},           {"rxe_icrc_check", "checksum"},
+      {"rxe_icrc_generate", "checksum"}, {"rxe_xmit_packet", "stack"},
+      {"rxe_udp_encap_recv", "rxe"},     {"rxe_post_send", "rxe"},
+      {"tcp_sendmsg", "stack"},          {"tcp_recvmsg", "stack"},
       {"schedule", "scheduler"},
   };
   const auto found = stages.find(function);

@@ -42,20 +42,20 @@ RDMALAB_JSON_DECLARE(PathHost)
 /// stack. One frame at a time was timed, from the start of traffic on: the first ones find the way
 /// free.
 struct PathWire {
-  std::string to;            ///< the receiver
-  std::uint64_t frames = 0;  ///< timed
-  std::uint64_t bytes = 0;   ///< of these frames
-  std::uint64_t ns = 0;      ///< all of them together, queueing included
-  std::uint64_t min_ns = 0;  ///< the fastest: nothing was before it in the queue
+  std::string to;           ///< the receiver
+  std::uint64_t frames = 0; ///< timed
+  std::uint64_t bytes = 0;  ///< of these frames
+  std::uint64_t ns = 0;     ///< all of them together, queueing included
+  std::uint64_t min_ns = 0; ///< the fastest: nothing was before it in the queue
 };
 RDMALAB_JSON_DECLARE(PathWire)
 
 struct Path {
-  std::vector<PathHost> hosts; ///< the fabric has none: its time is the wire's
-  std::vector<PathWire> wire;  ///< by receiver and size of frame, in classes of 512 B
-  std::uint64_t interrupts = 0; ///< hard interrupts of the machine: timers; a veth has none
-  std::uint64_t unbalanced = 0; ///< ends of stages that fitted no beginning
-  std::uint64_t border_ns = 0;  ///< what one border costs, found out before the window
+  std::vector<PathHost> hosts;      ///< the fabric has none: its time is the wire's
+  std::vector<PathWire> wire;       ///< by receiver and size of frame, in classes of 512 B
+  std::uint64_t interrupts = 0;     ///< hard interrupts of the machine: timers; a veth has none
+  std::uint64_t unbalanced = 0;     ///< ends of stages that fitted no beginning
+  std::uint64_t border_ns = 0;      ///< what one border costs, found out before the window
   std::vector<std::string> missing; ///< functions that could not be traced
 };
 RDMALAB_JSON_DECLARE(Path)

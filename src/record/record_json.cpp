@@ -20,8 +20,8 @@ RDMALAB_JSON(PathHost, host, stage_ns, borders, syscalls, wakeups, switches, wor
              task_ns, stolen_ns, waited_ns)
 RDMALAB_JSON(PathWire, to, frames, bytes, ns, min_ns)
 RDMALAB_JSON(Path, hosts, wire, interrupts, unbalanced, border_ns, missing)
-RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
-             path, counters, impairments, offloads, streams, rules, firings, packets, trace_info,
+RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu, path,
+             counters, impairments, offloads, streams, rules, firings, packets, trace_info,
              problems, kernel_log)
 RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)
 RDMALAB_JSON(Timing, wall_seconds, first_packet_seconds)

@@ -96,8 +96,7 @@ std::string paths(const Result& result)
   std::string out;
   for (const PathGrid& grid : path_grids(*result.path)) {
     std::string rule = "|";
-    for (std::size_t i = 0; i < grid.heading.size(); ++i)
-      rule += i < grid.words ? "---|" : "---:|";
+    for (std::size_t i = 0; i < grid.heading.size(); ++i) rule += i < grid.words ? "---|" : "---:|";
     std::vector<std::string> heading;
     for (const std::string& cell : grid.heading) heading.push_back(plain(cell));
     out += "\n" + row(heading) + rule + "\n";
@@ -167,8 +166,8 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + expectations(result) + cpu(result) + paths(result) + faults(result) +
-         rules(result) + details(result);
+  return out + throughput(result) + expectations(result) + cpu(result) + paths(result) +
+         faults(result) + rules(result) + details(result);
 }
 
 } // namespace rdmalab::report

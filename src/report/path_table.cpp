@@ -77,15 +77,14 @@ PathGrid fits(const PathReport& report)
 PathGrid wires(const PathReport& report)
 {
   PathGrid grid;
-  grid.heading = {"WIRE, from port to port", "to", "frame", "fastest", "by the lab", "mean",
-                  "timed"};
+  grid.heading = {
+      "WIRE, from port to port", "to", "frame", "fastest", "by the lab", "mean", "timed"};
   for (const TrafficPath& t : report.traffic)
     if (t.wire)
-      grid.rows.push_back({t.traffic, t.wire->to, fmt::format("{:.0f} B", t.wire->frame_bytes),
-                           analysis::time_words(t.wire->min_ns),
-                           analysis::time_words(t.wire->expected_ns),
-                           analysis::time_words(t.wire->mean_ns),
-                           analysis::count_words(t.wire->frames)});
+      grid.rows.push_back(
+          {t.traffic, t.wire->to, fmt::format("{:.0f} B", t.wire->frame_bytes),
+           analysis::time_words(t.wire->min_ns), analysis::time_words(t.wire->expected_ns),
+           analysis::time_words(t.wire->mean_ns), analysis::count_words(t.wire->frames)});
   return grid;
 }
 

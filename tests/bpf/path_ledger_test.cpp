@@ -88,8 +88,8 @@ TEST(PathLedgerInKernel, CountsSystemCallsAndAddsUp)
   Endpoint endpoint;
   struct stat status {};
   ASSERT_EQ(::stat("/proc/self/ns/net", &status), 0);
-  const auto opened = ledger->open(
-      {{"client", status.st_ino, {endpoint.pid()}, ""}, {"fabric", 1, {}, ""}});
+  const auto opened =
+      ledger->open({{"client", status.st_ino, {endpoint.pid()}, ""}, {"fabric", 1, {}, ""}});
   ASSERT_TRUE(opened.ok()) << opened.error().message() << "\n" << opened.error().hint;
   endpoint.work(); // from its first system call on, user time is known as such
   const auto before = ledger->reading();

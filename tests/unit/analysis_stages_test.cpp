@@ -16,8 +16,10 @@ record::PathHost host_of(const std::string& name, std::uint64_t messages, std::u
   record::PathHost host;
   host.host = name;
   const std::uint64_t payload = messages * message;
-  host.stage_ns = {{"application", 100 * messages}, {"syscall", 900 * messages},
-                   {"copy", payload / 4},           {"stack", payload / 2},
+  host.stage_ns = {{"application", 100 * messages},
+                   {"syscall", 900 * messages},
+                   {"copy", payload / 4},
+                   {"stack", payload / 2},
                    {"rxe", 0}};
   host.borders = {{"copy", 2 * messages}, {"stack", 3 * messages}};
   host.syscalls = {{"sendto", messages}, {"epoll_wait", messages / 2}};
@@ -63,7 +65,8 @@ record::Record sizes(const std::vector<std::uint64_t>& bytes)
     for (const auto& [stage, ns] : path.hosts[0].stage_ns) all += ns;
     path.hosts[0].task_ns = all + 2'000'000;
     path.hosts[0].stolen_ns = 2'000'000;
-    path.wire = {{"server", 10, 14'000, 9'000'000, 132'500}, {"server", 20, 1400, 9'000'000, 20'000}};
+    path.wire = {{"server", 10, 14'000, 9'000'000, 132'500},
+                 {"server", 20, 1400, 9'000'000, 20'000}};
     cell.cpu = {{"client", all / 2, all - all / 2, 0, 0}};
     cell.path = path;
     record.cells.push_back(cell);
@@ -163,14 +166,11 @@ TEST(Stages, WithoutALedgerThereIsNoPath)
 TEST(Stages, ExpectationsCanAskForIt)
 {
   record::Record record = sizes({1024, 4096, 16384, 65536});
-  const std::vector<std::string> all{"syscalls(tcp-4096, client) > 1.49",
-                                     "copies(tcp-4096, client) >= 1.99",
-                                     "copied(tcp-4096, client) < 101%",
-                                     "wakeups(tcp-4096, client) < 0.3",
-                                     "stage(tcp-65536, client, copy) > 30%",
-                                     "per_message(tcp-4096, client) < 1.1us",
-                                     "per_byte(tcp-4096, client) < 1ns",
-                                     "wire(tcp-4096) < 133us"};
+  const std::vector<std::string> all{
+      "syscalls(tcp-4096, client) > 1.49",    "copies(tcp-4096, client) >= 1.99",
+      "copied(tcp-4096, client) < 101%",      "wakeups(tcp-4096, client) < 0.3",
+      "stage(tcp-65536, client, copy) > 30%", "per_message(tcp-4096, client) < 1.1us",
+      "per_byte(tcp-4096, client) < 1ns",     "wire(tcp-4096) < 133us"};
   Result result;
   result.path = path_report(record);
   for (const std::string& text : all) {
