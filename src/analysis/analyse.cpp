@@ -12,6 +12,7 @@
 #include "analysis/proof.h"
 #include "analysis/rules.h"
 #include "analysis/samples.h"
+#include "analysis/stages.h"
 #include "analysis/statistics.h"
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
@@ -219,6 +220,8 @@ Result analyse(const record::Record& record)
       result.notes.push_back(fmt::format("{}: {} packets found no room in the trace.", cell.id,
                                          count_words(cell.trace_info.lost)));
   }
+  result.path = path_report(record);
+  append(problems, judge_paths(record));
   append(problems, std::move(findings.problems));
   append(problems, std::move(rules.problems));
   append(problems, unforeseen_breaks(record, result));

@@ -8,10 +8,10 @@
 
 namespace rdmalab::analysis {
 
-RDMALAB_JSON(RecoverySummary, traffic, transport, flows, lost, icrc_drops, lost_again, naks, naks_ignored,
-             by_signal, by_timer, unfinished, timer_rounds, nak_generation_ns, nak_reaction_ns,
-             recover_signal_ns, recover_timer_ns, recover_ns, longest_ns, packets, bytes,
-             packets_again, bytes_again, bytes_needless, violations)
+RDMALAB_JSON(RecoverySummary, traffic, transport, flows, lost, icrc_drops, lost_again, naks,
+             naks_ignored, by_signal, by_timer, unfinished, timer_rounds, nak_generation_ns,
+             nak_reaction_ns, recover_signal_ns, recover_timer_ns, recover_ns, longest_ns, packets,
+             bytes, packets_again, bytes_again, bytes_needless, violations)
 
 namespace {
 

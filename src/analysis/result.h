@@ -1,6 +1,7 @@
 #pragma once
 
 #include "analysis/cell_recovery.h"
+#include "analysis/stages.h"
 #include "base/json_fwd.h"
 #include "record/record.h"
 
@@ -162,6 +163,7 @@ struct Result {
   std::vector<FaultResult> faults;
   std::vector<RuleResult> rules;
   std::vector<CellRecovery> recovery; ///< of each cell that was traced, in the plan's order
+  std::optional<PathReport> path;     ///< only with `measure: {path: on}`; of the baseline
   std::vector<ExpectationResult> expectations;
   std::vector<ClaimResult> claims;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise

@@ -260,7 +260,8 @@ const Table& measure_table()
              fallback("100ms", key("warmup", Type::time, "from the fault's start to the window"))),
        range(ms, 600 * s, fallback("1s", key("duration", Type::time, "the measuring window"))),
        range(1, 1000,
-             fallback("3", key("repeat", Type::integer, "times, each with a seed of its own")))}};
+             fallback("3", key("repeat", Type::integer, "times, each with a seed of its own"))),
+       fallback("off", key("path", Type::flag, "count the stages of a message's path"))}};
   return table;
 }
 

@@ -169,6 +169,7 @@ struct Measure {
   std::uint64_t warmup_ns = 100'000'000;
   std::uint64_t duration_ns = 1'000'000'000;
   std::uint32_t repeat = 3;
+  bool path = false; ///< tell CPU time apart by the stages of a message's path
 };
 RDMALAB_JSON_DECLARE(Measure)
 

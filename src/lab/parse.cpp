@@ -15,6 +15,7 @@ void read_measure(const Node& node, Lab& lab, Diagnostics& out)
   reader.into("warmup", lab.measure.warmup_ns);
   reader.into("duration", lab.measure.duration_ns);
   reader.into("repeat", lab.measure.repeat);
+  reader.into("path", lab.measure.path);
 }
 
 void read_questions(const Node& node, Lab& lab, Diagnostics& out)

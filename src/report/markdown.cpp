@@ -2,6 +2,7 @@
 
 #include "analysis/claims.h"
 #include "analysis/words.h"
+#include "report/path_table.h"
 #include "report/phrases.h"
 
 #include <string_view>
@@ -102,6 +103,28 @@ std::string cpu(const Result& result)
   return any ? out : std::string{};
 }
 
+std::string paths(const Result& result)
+{
+  if (!result.path) return {};
+  std::string out;
+  for (const PathGrid& grid : path_grids(*result.path)) {
+    std::string rule = "|";
+    for (std::size_t i = 0; i < grid.heading.size(); ++i) rule += i < grid.words ? "---|" : "---:|";
+    std::vector<std::string> heading;
+    for (const std::string& cell : grid.heading) heading.push_back(plain(cell));
+    out += "\n" + row(heading) + rule + "\n";
+    for (const auto& cells : grid.rows) {
+      std::vector<std::string> safe;
+      for (const std::string& cell : cells) safe.push_back(plain(cell));
+      out += row(safe);
+    }
+  }
+  out += "\n";
+  for (const std::string& sentence : path_sentences(*result.path))
+    out += fmt::format("- {}\n", plain(sentence));
+  return out;
+}
+
 std::string faults(const Result& result)
 {
   if (result.faults.empty()) return {};
@@ -157,7 +180,7 @@ std::string markdown(const Result& result)
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
   return out + throughput(result) + expectations(result) + claims(result) + cpu(result) +
-         faults(result) + rules(result) + details(result);
+         paths(result) + faults(result) + rules(result) + details(result);
 }
 
 } // namespace rdmalab::report

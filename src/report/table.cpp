@@ -4,6 +4,7 @@
 #include "analysis/words.h"
 #include "report/events_table.h"
 #include "report/grid.h"
+#include "report/path_table.h"
 #include "report/phrases.h"
 #include "report/recovery_table.h"
 #include "report/text.h"
@@ -52,6 +53,7 @@ public:
     head();
     throughput();
     cpu();
+    if (result_.path) out_ += path_table(*result_.path, style_);
     faults();
     rules();
     recoveries();
