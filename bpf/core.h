@@ -34,6 +34,7 @@ struct net_device {
 /* include/linux/skbuff.h */
 struct sk_buff {
   struct net_device* dev;
+  unsigned int len;
 };
 
 /* include/linux/workqueue_types.h */

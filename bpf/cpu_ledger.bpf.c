@@ -10,18 +10,12 @@
 #include <stdbool.h>
 #define CPU_LEDGER_MACHINE
 #include "cpu_ledger.h"
+#include "ledger_hosts.h"
 
 #define E2BIG 7
 #define EAGAIN 11
 
 char LICENSE[] SEC("license") = "GPL";
-
-/* false: no host has an rxe device, and the module need not be there. */
-const volatile bool with_rxe = true;
-
-struct cpu_ledger_hosts hosts = {};
-__u64 rxe_work_func = 0; /* rdma_rxe's do_work(), once it was seen */
-__u64 lost = 0;          /* updates that a full map refused: figures would be wrong */
 
 struct {
   __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -29,14 +23,6 @@ struct {
   __type(key, __u32);
   __type(value, struct cpu_ledger_cpu);
 } cpus SEC(".maps"), readings SEC(".maps");
-
-/* Endpoint processes: tgid to host. */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1024);
-  __type(key, __u32);
-  __type(value, __u32);
-} processes SEC(".maps");
 
 /* Tasks that were switched away from in an account which the task itself doesn't tell. By thread
  * id. */
@@ -46,26 +32,6 @@ struct {
   __type(key, __u32);
   __type(value, struct cpu_ledger_task);
 } tasks SEC(".maps");
-
-struct device_name {
-  char text[CPU_LEDGER_NAME];
-};
-
-/* rxe devices: name to host. */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, CPU_LEDGER_HOSTS);
-  __type(key, struct device_name);
-  __type(value, __u32);
-} devices SEC(".maps");
-
-/* Work functions that are not rdma_rxe's do_work(). */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 1024);
-  __type(key, __u64);
-  __type(value, __u8);
-} foreign_funcs SEC(".maps");
 
 static __u64 cpu_ledger_now(void)
 {
@@ -170,19 +136,10 @@ int BPF_PROG(on_sys_exit)
   return 0;
 }
 
-/* An endpoint's children work for its host. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
 {
-  __u32 from = parent->tgid, to = child->tgid;
-  __u32* host;
-  if (from == to) return 0;
-  host = bpf_map_lookup_elem(&processes, &from);
-  if (!host) {
-    bpf_map_delete_elem(&processes, &to); /* the number may have been an endpoint's before */
-    return 0;
-  }
-  if (bpf_map_update_elem(&processes, &to, host, BPF_ANY)) __sync_fetch_and_add(&lost, 1);
+  follow_fork(parent, child);
   return 0;
 }
 
@@ -190,60 +147,17 @@ int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
  * -----------------------------------------------------------------------------------------------
  */
 
-/* Whether the function is rdma_rxe's do_work(); asked once for each function. */
-static __always_inline bool learn_func(__u64 func)
-{
-  static const char format[] = "%ps";
-  static const char wanted[] = "do_work [rdma_rxe]";
-  char symbol[64] = {};
-  __u8 one = 1;
-  long length = bpf_snprintf(symbol, sizeof(symbol), format, &func, sizeof(func));
-  bool same = length >= (long)sizeof(wanted);
-#pragma unroll
-  for (unsigned int i = 0; i < sizeof(wanted) - 1; i++)
-    if (symbol[i] != wanted[i]) same = false;
-  if (same)
-    rxe_work_func = func;
-  else
-    bpf_map_update_elem(&foreign_funcs, &func, &one, BPF_ANY);
-  return same;
-}
-
-/* The host whose rxe device the work item's QP belongs to, or CPU_LEDGER_HOSTS. */
-static __always_inline __u32 host_of_rxe_work(struct work_struct* work)
-{
-  struct rxe_task* task = (void*)work - bpf_core_field_offset(struct rxe_task, work);
-  struct ib_device* device = BPF_CORE_READ(task, qp, ibqp.device);
-  struct device_name name = {};
-  __u32 *host, i;
-
-  for (i = 0; i < CPU_LEDGER_HOSTS && i < hosts.count; i++)
-    if (hosts.rdma_device[i] == (__u64)device) return i;
-  if (bpf_core_read_str(name.text, sizeof(name.text), &device->name) < 0) return CPU_LEDGER_HOSTS;
-  host = bpf_map_lookup_elem(&devices, &name);
-  if (!host || *host >= CPU_LEDGER_HOSTS) return CPU_LEDGER_HOSTS;
-  hosts.rdma_device[*host] = (__u64)device;
-  return *host;
-}
-
 /* The end of a work item is not watched: what a worker does between two items is the last one's,
  * until the next begins or the worker sleeps. */
 SEC("tp_btf/workqueue_execute_start")
 int BPF_PROG(on_work, struct work_struct* work)
 {
   struct cpu_ledger_cpu* cpu = open_book();
-  __u32 account = CPU_LEDGER_OTHER, host;
-  __u64 func;
+  __u32 host;
   if (!cpu || cpu->in_softirq) return 0; /* BH workqueues run in softirq and are its time */
-  if (with_rxe) {
-    func = (__u64)work->func;
-    if (func == rxe_work_func ||
-        (!bpf_map_lookup_elem(&foreign_funcs, &func) && learn_func(func))) {
-      host = host_of_rxe_work(work);
-      if (host < CPU_LEDGER_HOSTS) account = cpu_ledger_of(host, CPU_LEDGER_RXE);
-    }
-  }
-  cpu_ledger_place(cpu, account);
+  host = host_of_work(work);
+  cpu_ledger_place(cpu, host < CPU_LEDGER_HOSTS ? cpu_ledger_of(host, CPU_LEDGER_RXE)
+                                                : CPU_LEDGER_OTHER);
   return 0;
 }
 
@@ -269,15 +183,11 @@ int BPF_PROG(on_softirq_exit)
 static __always_inline int packet(const struct net_device* dev)
 {
   struct cpu_ledger_cpu* cpu = open_book();
-  __u32 account = CPU_LEDGER_OTHER, netns, i;
+  __u32 host;
   if (!cpu || !cpu->in_softirq) return 0;
-  netns = dev->nd_net.net->ns.inum;
-  for (i = 0; i < CPU_LEDGER_HOSTS && i < hosts.count; i++)
-    if (hosts.netns[i] == netns) {
-      account = cpu_ledger_of(i, CPU_LEDGER_SOFTIRQ);
-      break;
-    }
-  cpu_ledger_packet(cpu, account);
+  host = host_of_device(dev);
+  cpu_ledger_packet(cpu, host < CPU_LEDGER_HOSTS ? cpu_ledger_of(host, CPU_LEDGER_SOFTIRQ)
+                                                 : CPU_LEDGER_OTHER);
   return 0;
 }
 

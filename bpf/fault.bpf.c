@@ -6,30 +6,9 @@
  * A delayed packet waits in the queue of a device of its own and comes back by `release_held`. */
 #include "fault_actions.h"
 
-static __always_inline void learn_stream(struct __sk_buff* skb, const struct seen* seen)
-{
-  const __u8* end = (const __u8*)(long)skb->data_end;
-  const __u8* tcp = (const __u8*)(long)skb->data + (seen->transport & 127);
-  struct fault_stream_key key = {};
-  struct fault_stream first = {.flow = FAULT_NO_FLOW, .seen_syn = 1}, *known;
-  if (tcp + TRANSPORT_BYTES > end) return;
-  key.source_port = *(const __u16*)tcp;
-  key.destination_port = *(const __u16*)(tcp + 2);
-  key.from = seen->from;
-  key.to = seen->to;
-  first.isn = bpf_ntohl(*(const __u32*)(tcp + 4));
-  known = bpf_map_lookup_elem(&streams, &key);
-  if (known) {
-    known->isn = first.isn;
-    known->seen_syn = 1;
-  } else if (bpf_map_update_elem(&streams, &key, &first, BPF_NOEXIST)) {
-    __sync_fetch_and_add(&lost_streams, 1);
-  }
-}
-
 static __always_inline int enter(struct __sk_buff* skb, const struct seen* seen, bool ours)
 {
-  __u32 place = place_of(seen);
+  __u32 place = place_of(seen), mark = 0;
   if (!ours) {
     skb->tc_index = 0;
     return NEXT;
@@ -37,7 +16,9 @@ static __always_inline int enter(struct __sk_buff* skb, const struct seen* seen,
   note_place(skb, place);
   count(FAULT_SENT, place);
   if (seen->class == FAULT_TCP_SYN) learn_stream(skb, seen);
-  if (tracing) skb->mark = trace_packet(skb, FAULT_SENT, seen->from);
+  if (ports[seen->to & (FAULT_HOSTS - 1)].rule_count && is_cold(skb, seen)) mark = FAULT_MARK_COLD;
+  if (tracing) mark |= trace_packet(skb, FAULT_SENT, seen->from);
+  if (mark) skb->mark = mark;
   return entered_verdict;
 }
 
@@ -88,7 +69,7 @@ int port_out(struct __sk_buff* skb)
     __u32 mark = skb->mark;
     if (mark & FAULT_MARK_HELD)
       note_effect(mark >> FAULT_MARK_RULE_SHIFT & (FAULT_RULES - 1), FAULT_RELEASED, place);
-  } else if (port->rule_count) {
+  } else if (port->rule_count && (!(skb->mark & FAULT_MARK_COLD) || stashed)) {
     int verdict = with_rules(skb, port);
     if (verdict != PASS) return verdict;
     place = skb->tc_index - 1; /* a stashed packet may have taken its place */

@@ -10,6 +10,8 @@ enum {
   FAULT_NO_HOST = 32, /* the bit above them */
   FAULT_RULES = 64,
   FAULT_FLOWS = 256,
+  FAULT_FLOW_BUCKETS = 512, /* of the flow table, by the upper nine bits of a product */
+  FAULT_FLOW_BUCKET = 4,    /* slots of each */
   FAULT_LIST = 16,
   FAULT_PATTERN = 8,       /* bytes that a corruption can change */
   FAULT_ADDRESSES = 256,   /* slots of the address table */
@@ -70,13 +72,15 @@ enum fault_condition {
 enum fault_need {
   FAULT_NEED_TRANSMISSION = 1,
   FAULT_NEED_DATA_NUMBER = 2,
+  FAULT_NEED_TIME = 4,
 };
 
 /* skb->mark within the fabric's namespace; crossing to another one clears it, so no host can set it
  * from outside. */
 enum fault_mark {
-  FAULT_MARK_TRACE = 0xffffff, /* the packet's trace record plus one; 0: none */
-  FAULT_MARK_RULE_SHIFT = 24,
+  FAULT_MARK_TRACE = 0xffffff,  /* the packet's trace record plus one; 0: none */
+  FAULT_MARK_COLD = 0x1000000,  /* while no rule acted: none can */
+  FAULT_MARK_RULE_SHIFT = 24,   /* with FAULT_MARK_HELD */
   FAULT_MARK_HELD = 0x40000000, /* comes out of the hold device */
 };
 #define FAULT_MARK_ACTED 0x80000000U /* a rule acted on it: not to be matched again */
@@ -130,16 +134,31 @@ struct fault_flow {
   __u64 identity;     /* goes into chance */
   __u64 ordinal;      /* goes into shared chance */
   __u64 data_packets; /* that passed by, retransmissions included */
-  __u32 first_psn;
+  __u32 kinds;        /* of its packets that a rule of its port could act on */
+  __u32 from;         /* and their relative PSNs: no others */
+  __u32 to;           /* included */
   __u32 padding;
 };
 
-struct fault_roce_key {
-  __u32 qpn; /* of the destination */
-  __u8 from;
-  __u8 to;
-  __u8 padding[2];
+/* A slot of the flow table. Multiplying the key gives its bucket; the C++ side chose the factor so
+ * that none overflows. */
+struct fault_flow_slot {
+  __u64 key;
+  __u32 first; /* PSN or sequence number */
+  __u16 flow;  /* plus one; 0: the slot is free */
+  __u16 begun; /* `first` is known */
 };
+
+/* `identifier`: the destination QPN or both ports, as the packet's bytes lie in memory. */
+static inline __u64 fault_flow_key(__u32 from, __u32 to, __u32 tcp, __u32 identifier)
+{
+  __u64 high = from << 6 | to << 1 | tcp;
+  return high << 32 | identifier;
+}
+static inline __u64 fault_flow_bucket(__u64 key, __u64 factor)
+{
+  return key * factor >> 55;
+}
 
 struct fault_stream_key {
   __u16 source_port; /* network order, as in the packet */
@@ -149,18 +168,14 @@ struct fault_stream_key {
   __u8 padding[2];
 };
 
-struct fault_stream {
-  __u32 isn;
-  __u16 flow;
-  __u16 seen_syn;
-};
-
-struct fault_transmission_key {
-  __u32 sequence;
-  __u16 flow;
-  __u8 kind;
-  __u8 padding;
-};
+/* A slot of the table of transmissions is one number: flow plus one (9 bits), class (4), relative
+ * sequence number (32), and how often that was seen (19); 0: free. */
+enum { FAULT_TRIES_BITS = 19, FAULT_TRIES_PROBES = 64 };
+static inline __u64 fault_tries_key(__u32 flow, __u32 kind, __u32 sequence)
+{
+  __u64 high = (flow + 1) << 4 | kind, low = sequence;
+  return (high << 32 | low) << FAULT_TRIES_BITS;
+}
 
 /* How a rule changed the sum of packets. */
 enum fault_effect {
@@ -184,7 +199,7 @@ struct fault_port {
   __u32 ifindex;
   __u8 rule_count;
   __u8 needs;
-  __u8 padding[2];
+  __u16 kinds;             /* that the rules without a flow could act on */
   __u8 rules[FAULT_RULES]; /* the rules that can match here, in the lab's order */
 };
 
@@ -247,10 +262,9 @@ struct fault_record {
 #endif
 FAULT_ASSERT(sizeof(struct fault_rule) == 64 + 36 + 64 + 28, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_rule_state) == 48, "shared with the BPF side");
-FAULT_ASSERT(sizeof(struct fault_flow) == 32, "shared with the BPF side");
-FAULT_ASSERT(sizeof(struct fault_roce_key) == 8, "a key without holes");
+FAULT_ASSERT(sizeof(struct fault_flow) == 40, "shared with the BPF side");
+FAULT_ASSERT(sizeof(struct fault_flow_slot) == 16, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_stream_key) == 8, "a key without holes");
-FAULT_ASSERT(sizeof(struct fault_transmission_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_effect_key) == 8, "a key without holes");
 FAULT_ASSERT(sizeof(struct fault_port) == 72, "shared with the BPF side");
 FAULT_ASSERT(sizeof(struct fault_stash) == 16, "shared with the BPF side");

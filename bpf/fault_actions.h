@@ -36,7 +36,7 @@ static __always_inline void note_firing(struct __sk_buff* skb, const struct seen
   if (used >= firing_slots) return;
   firing = bpf_map_lookup_elem(&firings, &slot);
   if (!firing) return;
-  firing->time = packet->since + start_ns;
+  firing->time = packet->time ? packet->time : bpf_ktime_get_ns();
   firing->sequence = packet->sequence;
   firing->relative = packet->numbered ? packet->relative : 0;
   firing->transmission = packet->transmission;

@@ -23,6 +23,8 @@ const volatile __u32 crc_table[256] = {};
 const volatile __u32 crc_zeros[FAULT_ZERO_POWERS][32] = {};
 const volatile __u32 snap = 128; /* bytes kept of a frame, a multiple of FAULT_SNAP_STEP */
 const volatile __u64 firing_slots = 65536;
+const volatile __u64 most_transmissions = 1;
+const volatile __u32 transmission_mask = 0;
 
 __u64 start_ns = 0;
 __u32 hold_ifindex = 0; /* the device that holds delayed packets, 0: none */
@@ -33,6 +35,8 @@ struct fault_address addresses[FAULT_ADDRESSES] = {};
 struct fault_port ports[FAULT_HOSTS] = {};
 struct fault_rule rules[FAULT_RULES] = {};
 struct fault_flow flows[FAULT_FLOWS] = {};
+__u64 flow_factor = 1;
+struct fault_flow_slot flow_slots[FAULT_FLOW_BUCKETS * FAULT_FLOW_BUCKET] = {};
 
 __u64 counters[FAULT_POINTS * FAULT_HOSTS * FAULT_HOSTS * FAULT_CLASSES] = {};
 struct fault_rule_state states[FAULT_RULES] = {};
@@ -41,30 +45,27 @@ __u64 stashed = 0; /* rules whose stash is in use, as bits */
 __u64 trace_used = 0;
 __u64 firings_used = 0;
 __u64 lost_effects = 0; /* updates that a full map refused: figures would be wrong */
+__u64 transmissions_used = 0;
 __u64 lost_transmissions = 0;
 __u64 lost_streams = 0;
 
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, FAULT_FLOWS);
-  __type(key, struct fault_roce_key);
-  __type(value, __u32);
-} roce_flows SEC(".maps");
-
-/* TCP streams whose SYN was seen, or that the C++ side entered. */
+/* The sequence number of the last SYN of each TCP stream, so that a stream may begin before the C++
+ * side knows of it. */
 struct {
   __uint(type, BPF_MAP_TYPE_HASH);
   __uint(max_entries, 4096);
   __type(key, struct fault_stream_key);
-  __type(value, struct fault_stream);
+  __type(value, __u32);
 } streams SEC(".maps");
 
+/* An open hash table of our own, a power of two: nothing is allocated, nothing deleted, and the
+ * kernel's hash map costs a thousand instructions for a packet that is new to it. */
 struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 262144);
-  __uint(map_flags, BPF_F_NO_PREALLOC);
-  __type(key, struct fault_transmission_key);
-  __type(value, __u32);
+  __uint(type, BPF_MAP_TYPE_ARRAY);
+  __uint(max_entries, 1);
+  __uint(map_flags, BPF_F_MMAPABLE);
+  __type(key, __u32);
+  __type(value, __u64);
 } transmissions SEC(".maps");
 
 struct {

@@ -1,11 +1,11 @@
 /* Which rule acts on a packet. Only packets of a port that has rules come here. */
 #pragma once
 
-#include "fault_parse.h"
+#include "fault_flows.h"
 
 /* What rules ask for beyond what every packet pays for. */
 struct packet {
-  __u64 since; /* ns since the start */
+  __u64 time; /* CLOCK_MONOTONIC ns; 0: not read */
   __u64 data_number;
   __u64 identity;
   __u64 ordinal;
@@ -28,57 +28,58 @@ struct packet {
 static __always_inline void study_roce(const __u8* udp, const struct seen* seen,
                                        struct packet* packet)
 {
-  struct fault_roce_key key = {};
   const __u8* bth = udp + UDP_BYTES;
+  struct fault_flow_slot* slot;
   __u32 headers = UDP_BYTES + opcode_headers[seen->opcode];
-  __u32 length = load16(udp + 4), *flow;
+  __u32 length = load16(udp + 4);
   __u32 behind = headers + ((bth[1] >> 4) & 3U) + ICRC_BYTES;
   packet->opcode = seen->opcode;
   packet->payload = length > behind ? length - behind : 0;
   packet->payload_offset = seen->transport + headers;
   packet->sequence = bpf_ntohl(*(const __u32*)(bth + 8)) & 0xffffff;
-  key.qpn = bpf_ntohl(*(const __u32*)(bth + 4)) & 0xffffff;
-  key.from = seen->from;
-  key.to = seen->to;
-  flow = bpf_map_lookup_elem(&roce_flows, &key);
-  if (!flow) return;
-  packet->flow = *flow;
-  packet->relative = (packet->sequence - flows[*flow & (FAULT_FLOWS - 1)].first_psn) & 0xffffff;
+  slot = find_flow(seen, udp);
+  if (!slot) return;
+  packet->flow = slot->flow - 1;
+  packet->relative = (packet->sequence - slot->first) & 0xffffff;
   packet->numbered = 1;
 }
 
 static __always_inline void study_tcp(const __u8* tcp, const struct seen* seen,
                                       struct packet* packet)
 {
-  struct fault_stream_key key = {};
-  struct fault_stream* stream;
+  struct fault_flow_slot* slot;
   __u32 headers = (__u32)(tcp[12] >> 4) * 4;
   packet->payload = seen->network_bytes > headers ? seen->network_bytes - headers : 0;
   packet->payload_offset = seen->transport + headers;
   packet->sequence = bpf_ntohl(*(const __u32*)(tcp + 4));
   packet->span = packet->payload > 1 ? packet->payload - 1 : 0;
-  key.source_port = *(const __u16*)tcp;
-  key.destination_port = *(const __u16*)(tcp + 2);
-  key.from = seen->from;
-  key.to = seen->to;
-  stream = bpf_map_lookup_elem(&streams, &key);
-  if (!stream) return;
-  packet->flow = stream->flow;
-  packet->relative = packet->sequence - stream->isn;
-  packet->numbered = stream->seen_syn && stream->flow != FAULT_NO_FLOW;
+  slot = find_flow(seen, tcp);
+  if (!slot) return;
+  packet->flow = slot->flow - 1;
+  packet->relative = packet->sequence - slot->first;
+  packet->numbered = slot->begun;
 }
 
-static __always_inline __u32 count_transmission(const struct seen* seen,
-                                                const struct packet* packet)
+/* Not static, so that the verifier reads it once and by itself. */
+__noinline __u32 count_transmission(__u64 key)
 {
-  struct fault_transmission_key key = {};
-  __u32 first = 1, *known;
-  key.sequence = packet->relative;
-  key.flow = packet->flow;
-  key.kind = seen->class;
-  known = bpf_map_lookup_elem(&transmissions, &key);
-  if (known) return __sync_fetch_and_add(known, 1) + 1;
-  if (bpf_map_update_elem(&transmissions, &key, &first, BPF_NOEXIST) == 0) return 1;
+  __u32 hash = key * 0x9e3779b97f4a7c15ULL >> 32;
+  for (__u32 i = 0; i < FAULT_TRIES_PROBES; i++) {
+    __u32 at = (hash + i) & transmission_mask;
+    __u64 held, *slot = bpf_map_lookup_elem(&transmissions, &at);
+    if (!slot) break;
+    held = *slot;
+    if (!held) {
+      if (transmissions_used >= most_transmissions) break;
+      held = __sync_val_compare_and_swap(slot, 0, key | 1);
+      if (!held) {
+        __sync_fetch_and_add(&transmissions_used, 1);
+        return 1;
+      }
+    }
+    if ((held ^ key) >> FAULT_TRIES_BITS == 0)
+      return (__sync_fetch_and_add(slot, 1) & ((1U << FAULT_TRIES_BITS) - 1)) + 1;
+  }
   __sync_fetch_and_add(&lost_transmissions, 1);
   return 0;
 }
@@ -92,7 +93,7 @@ static __always_inline void study(struct __sk_buff* skb, const struct seen* seen
   packet->position = seen->position;
   packet->from = seen->from;
   packet->to = seen->to;
-  packet->since = bpf_ktime_get_ns() - start_ns;
+  if (needs & FAULT_NEED_TIME) packet->time = bpf_ktime_get_ns();
   packet->flow = FAULT_NO_FLOW;
   packet->opcode = FAULT_NO_OPCODE;
   packet->fired = FAULT_RULES;
@@ -110,7 +111,8 @@ static __always_inline void study(struct __sk_buff* skb, const struct seen* seen
       packet->data_number = __sync_fetch_and_add(&flow->data_packets, 1);
   }
   if ((needs & FAULT_NEED_TRANSMISSION) && packet->numbered)
-    packet->transmission = count_transmission(seen, packet);
+    packet->transmission =
+        count_transmission(fault_tries_key(packet->flow, seen->class & 15, packet->relative));
 }
 
 /* Whether `value` is one of the sequence numbers that the packet covers. */
@@ -139,9 +141,10 @@ static __always_inline bool matches(const struct fault_rule* rule, struct fault_
   if (rule->opcode != FAULT_NO_OPCODE && rule->opcode != packet->opcode) return false;
   if (rule->pattern_length && rule->pattern_offset + rule->pattern_length > packet->payload)
     return false;
-  if ((if_ & FAULT_IF_WINDOW) && ((__s64)packet->since < 0 || packet->since < rule->window_from ||
-                                  packet->since >= rule->window_to))
-    return false;
+  if (if_ & FAULT_IF_WINDOW) {
+    __u64 since = packet->time - start_ns;
+    if ((__s64)since < 0 || since < rule->window_from || since >= rule->window_to) return false;
+  }
   if (if_ & (FAULT_IF_RANGE | FAULT_IF_LIST | FAULT_IF_TRANSMISSION | FAULT_IF_CHANCE)) {
     if (!packet->numbered) {
       __sync_fetch_and_add(&state->unknown, 1);

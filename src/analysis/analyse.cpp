@@ -1,5 +1,6 @@
 #include "analysis/analyse.h"
 
+#include "analysis/claims.h"
 #include "analysis/cpu.h"
 #include "analysis/endings.h"
 #include "analysis/expectations.h"
@@ -11,6 +12,7 @@
 #include "analysis/proof.h"
 #include "analysis/rules.h"
 #include "analysis/samples.h"
+#include "analysis/stages.h"
 #include "analysis/statistics.h"
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
@@ -100,6 +102,7 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   TrafficResult result;
   result.name = traffic.name;
   result.kind = kind_name(traffic.kind);
+  if (traffic.kind != lab::TrafficKind::command) result.message_bytes = traffic.message_bytes;
   // A command that names no figure has no goodput; that is no goodput of zero.
   if (traffic.kind != lab::TrafficKind::command || !traffic.command.figure.empty()) {
     result.baseline = condition_of(before);
@@ -217,6 +220,8 @@ Result analyse(const record::Record& record)
       result.notes.push_back(fmt::format("{}: {} packets found no room in the trace.", cell.id,
                                          count_words(cell.trace_info.lost)));
   }
+  result.path = path_report(record);
+  append(problems, judge_paths(record));
   append(problems, std::move(findings.problems));
   append(problems, std::move(rules.problems));
   append(problems, unforeseen_breaks(record, result));
@@ -227,6 +232,7 @@ Result analyse(const record::Record& record)
 
   result.expectations = judge_expectations(record, result);
   if (auto events = judge_events(record, result)) result.expectations.push_back(std::move(*events));
+  result.claims = judge_claims(record, result);
   result.verdict = overall(result);
   result.exit_code = static_cast<int>(Exit::ok);
   if (result.verdict == Verdict::fail) result.exit_code = static_cast<int>(Exit::expectation);

@@ -86,19 +86,23 @@ void judge_one(ExpectationResult& expectation, const lab::Lookup& figures)
 std::vector<ExpectationResult> judge_expectations(const record::Record& record,
                                                   const Result& result)
 {
-  const lab::Lookup figures = figures_of(record, result);
   std::vector<ExpectationResult> all;
-  for (const lab::Expectation& expect : record.lab.expect) {
-    ExpectationResult expectation;
-    expectation.text = expect.text;
-    expectation.line = expect.line;
-    if (result.problems.empty())
-      judge_one(expectation, figures);
-    else
-      expectation.reason = "the run is invalid";
-    all.push_back(std::move(expectation));
-  }
+  for (const lab::Expectation& expect : record.lab.expect)
+    all.push_back(judge_comparison(record, result, expect));
   return all;
+}
+
+ExpectationResult judge_comparison(const record::Record& record, const Result& result,
+                                   const lab::Expectation& comparison)
+{
+  ExpectationResult judged;
+  judged.text = comparison.text;
+  judged.line = comparison.line;
+  if (result.problems.empty())
+    judge_one(judged, figures_of(record, result));
+  else
+    judged.reason = "the run is invalid";
+  return judged;
 }
 
 std::optional<ExpectationResult> judge_events(const record::Record& record, const Result& result)

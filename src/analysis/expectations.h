@@ -17,12 +17,16 @@ namespace rdmalab::analysis {
 std::vector<ExpectationResult> judge_expectations(const record::Record& record,
                                                   const Result& result);
 
+/// One comparison, judged in the same way.
+ExpectationResult judge_comparison(const record::Record& record, const Result& result,
+                                   const lab::Expectation& comparison);
+
 /// The lab's events as one more expectation, by the scripts that the result already has: a pass if
 /// in each cell all were met. Nothing if the lab has none.
 std::optional<ExpectationResult> judge_events(const record::Record& record, const Result& result);
 
-/// Does an expectation or an event ask how this traffic's work ended? Then a broken flow is what the lab is
-/// about.
+/// Does an expectation or an event ask how this traffic's work ended? Then a broken flow is what
+/// the lab is about.
 bool foresees_breaking(const lab::Lab& lab, const std::string& traffic);
 
 } // namespace rdmalab::analysis

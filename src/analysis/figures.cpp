@@ -84,6 +84,17 @@ public:
     case Function::fired:
     case Function::matched:
       return rule(call);
+    case Function::wire:
+      return wire(call);
+    case Function::per_message:
+    case Function::per_byte:
+      return fitted(call);
+    case Function::syscalls:
+    case Function::copies:
+    case Function::copied:
+    case Function::wakeups:
+    case Function::stage:
+      return path(call);
     }
     return missing("the figure is unknown");
   }
@@ -226,6 +237,45 @@ private:
       if (r.name == call.rule)
         return exactly(static_cast<double>(call.function == Function::fired ? r.fired : r.matched));
     return missing(fmt::format("rule {} was not counted", call.rule));
+  }
+
+  [[nodiscard]] Figure path(const Call& call) const
+  {
+    for (const TrafficPath& t : result_.path ? result_.path->traffic : std::vector<TrafficPath>{}) {
+      if (t.traffic != call.traffic) continue;
+      for (const HostPath& h : t.hosts) {
+        if (h.host != call.host) continue;
+        if (call.function == Function::syscalls) return exactly(h.syscalls_all);
+        if (call.function == Function::copies) return exactly(h.copies);
+        if (call.function == Function::copied) return exactly(h.copied);
+        if (call.function == Function::wakeups) return exactly(h.wakeups);
+        if (const auto found = h.stage_percent.find(call.stage); found != h.stage_percent.end())
+          return exactly(found->second / 100);
+        return missing(fmt::format("this kernel would not let us see the stage {}", call.stage));
+      }
+    }
+    return missing(fmt::format("{} has no path at {}", call.traffic, call.host));
+  }
+
+  [[nodiscard]] Figure fitted(const Call& call) const
+  {
+    for (const CostFit& f : result_.path ? result_.path->fits : std::vector<CostFit>{}) {
+      if (f.host != call.host ||
+          std::find(f.traffics.begin(), f.traffics.end(), call.traffic) == f.traffics.end())
+        continue;
+      const bool message = call.function == Function::per_message;
+      const double value = message ? f.message_ns : f.byte_ns;
+      const double error = message ? f.message_error : f.byte_error;
+      return Value{value, value - error, value + error};
+    }
+    return missing(fmt::format("no three sizes of message of {} were fitted", call.traffic));
+  }
+
+  [[nodiscard]] Figure wire(const Call& call) const
+  {
+    for (const TrafficPath& t : result_.path ? result_.path->traffic : std::vector<TrafficPath>{})
+      if (t.traffic == call.traffic && t.wire) return exactly(t.wire->min_ns);
+    return missing(fmt::format("no frame of {} was timed", call.traffic));
   }
 
   [[nodiscard]] Error unmeasured(const Call& call) const

@@ -43,18 +43,21 @@ Prediction predict_rc(const lab::Traffic& traffic, double loss, double baseline_
   const auto timeout = ack_timeout_ns(traffic.verbs.timeout);
   if (!timeout) return {};
   const WireCost message = wire_cost(traffic, payload);
-  const std::uint64_t window = packets_in_flight(traffic, message.packets);
+  const std::uint64_t window =
+      std::min(packets_in_flight(traffic, message.packets), rxe_packets_below);
   const double packets_per_second = baseline_bps / 8 / static_cast<double>(traffic.message_bytes) *
                                     static_cast<double>(message.packets);
-  const GoBackN qp{loss, static_cast<double>(window), static_cast<double>(*timeout) / 1e9,
-                   packets_per_second};
-  return {go_back_n_retention(qp),
-          {fmt::format("{}: predicted by the go-back-N model 1/(1 + pW/(1-p) + p²·RTO·λ) with p = "
-                       "{}, W = {} packets, "
-                       "RTO = {}, λ = {} packets/s.",
-                       traffic.name, percent_words(loss), window,
-                       time_words(static_cast<double>(*timeout)),
-                       count_words(static_cast<std::uint64_t>(std::llround(packets_per_second))))}};
+  const std::uint64_t acked = std::min(message.packets, rxe_packets_per_ack);
+  const GoBackN qp{loss, static_cast<double>(acked), static_cast<double>(window),
+                   static_cast<double>(*timeout) / 1e9, packets_per_second};
+  return {
+      go_back_n_retention(qp),
+      {fmt::format("{}: predicted by rdmalab's model of rxe's go-back-N (docs/measures.md) with a "
+                   "loss of {}, an ACK every {} packets, {} in flight, a time-out of {} and {} "
+                   "packets/s.",
+                   traffic.name, percent_words(loss), acked, window,
+                   time_words(static_cast<double>(*timeout)),
+                   count_words(static_cast<std::uint64_t>(std::llround(packets_per_second))))}};
 }
 
 Prediction predict_tcp(const lab::Lab& lab, const lab::Traffic& traffic, double loss,
@@ -93,8 +96,10 @@ double go_back_n_retention(const GoBackN& qp)
 {
   const double p = qp.loss;
   if (p >= 1) return 0;
-  return 1 /
-         (1 + p * qp.window_packets / (1 - p) + p * p * qp.timeout_seconds * qp.packets_per_second);
+  const double s = qp.ack_packets;
+  const double told = 1 - std::pow(1 - p, s);
+  const double waited = s * p / (1 - p) - told;
+  return s / (s + told * qp.window_packets + waited * qp.timeout_seconds * qp.packets_per_second);
 }
 
 double mathis_bps(double mss_bytes, double rtt_seconds, double loss)

@@ -86,6 +86,9 @@ struct Episode {
   std::optional<std::uint64_t> nak_generation_ns;
   /// The NAK (or what implied it, or TCP's first sign) arrived at the sender → it went back.
   std::optional<std::uint64_t> nak_reaction_ns;
+  /// NAKs that arrived and that the sender did not act on until its timer fired. rxe ignores a NAK
+  /// while it retries (rxe_comp.c, COMPST_ERROR_RETRY: started_retry) until an ACK moves it on.
+  std::uint64_t naks_ignored = 0;
   std::optional<std::uint64_t> recover_ns; ///< begin to end
   /// Sent again in its rounds, to the end of the last one, which may lie behind the episode's.
   std::uint64_t packets_again = 0;

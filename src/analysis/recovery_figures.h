@@ -18,6 +18,7 @@ struct RecoverySummary {
   std::uint64_t icrc_drops = 0;   ///< of these: by a stale ICRC, which rxe does not count
   std::uint64_t lost_again = 0;   ///< of these: not the first transmission
   std::uint64_t naks = 0;         ///< that entered in answer to a gap
+  std::uint64_t naks_ignored = 0; ///< of these: the sender waited for its timer all the same
   std::uint64_t by_signal = 0;    ///< recoveries after a NAK, an implied one, RNR, SACK
   std::uint64_t by_timer = 0;     ///< recoveries of which a round began by a timer
   std::uint64_t unfinished = 0;   ///< episodes that the trace does not end

@@ -17,8 +17,9 @@ RDMALAB_JSON(Loss, packet, time_ns, kind, position, transmission, payload, cause
 RDMALAB_JSON(Answer, kind, packet, psn, sent_ns, arrived_ns)
 RDMALAB_JSON(Round, trigger, packet, position, time_ns, quiet_ns)
 RDMALAB_JSON(Episode, cause, kind, position, packet, begin_ns, end_ns, losses, by, answer, answers,
-             rounds, nak_generation_ns, nak_reaction_ns, recover_ns, packets_again, bytes_again,
-             packets_thrown_away, bytes_thrown_away, packets_already_there, bytes_already_there)
+             rounds, nak_generation_ns, nak_reaction_ns, naks_ignored, recover_ns, packets_again,
+             bytes_again, packets_thrown_away, bytes_thrown_away, packets_already_there,
+             bytes_already_there)
 RDMALAB_JSON(FlowRecovery, traffic, transport, flow, sender, receiver, from_start, packets, bytes,
              packets_again, bytes_again, icrc_drops, figures, losses, episodes, losses_left_out,
              episodes_left_out, check)

@@ -9,9 +9,9 @@
 namespace rdmalab::analysis {
 
 RDMALAB_JSON(RecoverySummary, traffic, transport, flows, lost, icrc_drops, lost_again, naks,
-             by_signal, by_timer, unfinished, timer_rounds, nak_generation_ns, nak_reaction_ns,
-             recover_signal_ns, recover_timer_ns, recover_ns, longest_ns, packets, bytes,
-             packets_again, bytes_again, bytes_needless, violations)
+             naks_ignored, by_signal, by_timer, unfinished, timer_rounds, nak_generation_ns,
+             nak_reaction_ns, recover_signal_ns, recover_timer_ns, recover_ns, longest_ns, packets,
+             bytes, packets_again, bytes_again, bytes_needless, violations)
 
 namespace {
 
@@ -38,6 +38,7 @@ void count_episode(const Episode& e, RecoverySummary& s, EpisodeTimes& times)
       std::ranges::count_if(e.answers, [](const Answer& a) { return a.kind == "nak"; }));
   s.timer_rounds += static_cast<std::uint64_t>(
       std::ranges::count_if(e.rounds, [](const Round& r) { return is_timer(r.trigger); }));
+  s.naks_ignored += e.naks_ignored;
   s.bytes_needless += e.bytes_thrown_away + e.bytes_already_there;
   if (e.nak_generation_ns) times.generation.push_back(*e.nak_generation_ns);
   if (e.nak_reaction_ns) times.reaction.push_back(*e.nak_reaction_ns);

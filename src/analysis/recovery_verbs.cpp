@@ -97,11 +97,17 @@ private:
   {
     const std::uint64_t quiet = p.entered_ns - active_ns_;
     Round round{Trigger::unknown, packet_number(p), psn, p.entered_ns, quiet};
-    if (reveal_)
-      round.trigger = reveal_->trigger;
-    else if (flow_.ack_timeout_ns > 0 && p.entered_ns - armed_ns_ >= flow_.ack_timeout_ns / 2)
+    const bool timed_out =
+        flow_.ack_timeout_ns > 0 && p.entered_ns - armed_ns_ >= flow_.ack_timeout_ns / 2;
+    std::optional<Reveal> reveal = std::exchange(reveal_, {});
+    const bool ignored = timed_out && reveal && reveal->trigger != Trigger::rnr;
+    if (timed_out && (!reveal || ignored))
       round.trigger = Trigger::timer;
-    book_.begin_round(round, std::exchange(reveal_, {}), p, next_);
+    else if (reveal)
+      round.trigger = reveal->trigger;
+    if (ignored) reveal.reset();
+    book_.begin_round(round, reveal, p, next_);
+    if (ignored) ++book_.episode().naks_ignored;
   }
 
   void request_arrived(std::size_t id, const Passage& p)

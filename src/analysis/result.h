@@ -1,6 +1,7 @@
 #pragma once
 
 #include "analysis/cell_recovery.h"
+#include "analysis/stages.h"
 #include "base/json_fwd.h"
 #include "record/record.h"
 
@@ -74,6 +75,7 @@ RDMALAB_JSON_DECLARE(Limit)
 struct TrafficResult {
   std::string name;
   std::string kind;
+  std::uint64_t message_bytes = 0; ///< of a program: 0
   std::optional<ConditionResult> baseline;
   std::optional<ConditionResult> faulted;
   std::optional<Retention> retention;   ///< null in an invalid Result: no proof, no number
@@ -135,6 +137,20 @@ struct ExpectationResult {
 };
 RDMALAB_JSON_DECLARE(ExpectationResult)
 
+enum class ClaimVerdict { confirmed, contradicted, open, unmeasured };
+RDMALAB_JSON_DECLARE(ClaimVerdict)
+
+/// A sentence of the course and what the measurement says of it.
+struct ClaimResult {
+  std::string claim;
+  std::string where; ///< in the course
+  std::string holds; ///< the comparison
+  ClaimVerdict verdict = ClaimVerdict::open;
+  std::string measured; ///< the comparison's left side in words, or why it does not exist
+  std::string because;  ///< the lab's own words on it
+};
+RDMALAB_JSON_DECLARE(ClaimResult)
+
 struct Result {
   std::uint32_t version = 1;
   std::string lab;
@@ -147,7 +163,9 @@ struct Result {
   std::vector<FaultResult> faults;
   std::vector<RuleResult> rules;
   std::vector<CellRecovery> recovery; ///< of each cell that was traced, in the plan's order
+  std::optional<PathReport> path;     ///< only with `measure: {path: on}`; of the baseline
   std::vector<ExpectationResult> expectations;
+  std::vector<ClaimResult> claims;
   std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
   std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity
   int exit_code = 4;                 ///< base/result.h, without --strict

@@ -34,6 +34,8 @@ void add_global_flags(CLI::App& app, Context& context)
 void add_commands(CLI::App& app, Context& context)
 {
   add_run(app, context);
+  add_sweep(app, context);
+  add_advise(app, context);
   add_plan(app, context);
   add_validate(app, context);
   add_list(app, context);

@@ -36,6 +36,8 @@ void add_version(CLI::App& app, Context& context);
 
 // Those that run guests or look at the machine.
 void add_run(CLI::App& app, Context& context);
+void add_sweep(CLI::App& app, Context& context);
+void add_advise(CLI::App& app, Context& context);
 void add_doctor(CLI::App& app, Context& context);
 void add_gc(CLI::App& app, Context& context);
 void add_image(CLI::App& app, Context& context);

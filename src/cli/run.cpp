@@ -1,8 +1,10 @@
 #include "analysis/analyse.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/console.h"
+#include "cli/engine_options.h"
 #include "cli/labs.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -14,43 +16,26 @@
 #include "report/ladder_svg.h"
 
 #include <algorithm>
-#include <csignal>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <ostream>
 #include <vector>
 
 #include <CLI/CLI.hpp>
+#include <spdlog/spdlog.h>
 
 namespace rdmalab::cli {
 namespace {
 
 struct RunOptions {
   std::vector<std::string> labs;
-  engine::Options engine;
-  unsigned timeout_seconds = 0;
-  bool boot = false;
+  EngineOptions where;
   std::uint64_t seed = 0;
   std::uint32_t repeat = 0;
   std::string record; ///< file for the Record; empty: not wanted
   std::string traces; ///< folder for pcapng files; empty: not wanted
   OutputOptions output;
 };
-
-void on_signal(int /*number*/)
-{
-  engine::interrupted = true;
-}
-
-/// The first Ctrl-C ends the run in order, a second one at once.
-void catch_interrupts()
-{
-  struct sigaction action {};
-  action.sa_handler = on_signal;
-  action.sa_flags = static_cast<int>(SA_RESETHAND);
-  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaction(number, &action, nullptr);
-}
 
 Result<plan::Plan> plan_lab(const std::string& name, const RunOptions& options)
 {
@@ -75,7 +60,9 @@ Status write_traces(const record::Record& record, const analysis::Result& result
   if (error) return system_error(error.value(), "make folder " + folder, Exit::usage);
   for (const record::Cell& cell : record.cells) {
     if (cell.trace.empty()) continue;
+    const std::uint64_t begin = monotonic_ns();
     TRY(write_file_atomically(path_of(cell.id, ".pcapng"), cell.trace));
+    spdlog::debug("trace of {}: written in {} us", cell.id, (monotonic_ns() - begin) / 1000);
   }
   for (const analysis::CellRecovery& recovery : result.recovery) {
     if (!recovery.ladder) continue;
@@ -96,7 +83,7 @@ Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptio
     line.cell_done(done, total, cell);
     if (options.output.jsonl) context.out << report::jsonl_cell(cell) << std::flush;
   };
-  TRY_ASSIGN(record::Record record, engine::execute(plan, options.engine, progress));
+  TRY_ASSIGN(record::Record record, engine::execute(plan, engine_options(options.where), progress));
   line.finish();
   analysis::Result result = analysis::analyse(record);
   if (!options.traces.empty()) TRY(write_traces(record, result, options.traces));
@@ -106,8 +93,6 @@ Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptio
 
 Result<Exit> run(Context& context, RunOptions& options)
 {
-  options.engine.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
-  options.engine.snapshot = !options.boot;
   TRY(check_output_options(context, options.output, options.labs.size()));
   if (!options.traces.empty() && options.labs.size() != 1)
     return usage_error("--trace takes one lab", "run the labs one by one");
@@ -146,25 +131,7 @@ void add_run(CLI::App& app, Context& context)
   CLI::App* command = app.add_subcommand("run", "Run labs and report what each traffic kept");
   command->add_option("LAB", options->labs, "Lab files, or names that `rdmalab list` shows")
       ->required();
-  command
-      ->add_option("--engine", options->engine.engine,
-                   "Where: auto, host (this kernel) or vm (guests)")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, engine::EngineKind>{{"auto", engine::EngineKind::automatic},
-                                                    {"host", engine::EngineKind::host},
-                                                    {"vm", engine::EngineKind::vm}}));
-  command
-      ->add_option("--clock", options->engine.clock,
-                   "auto, real, or virtual: one instruction is one ns, and every run repeats")
-      ->transform(CLI::CheckedTransformer(
-          std::map<std::string, engine::ClockKind>{{"auto", engine::ClockKind::automatic},
-                                                   {"real", engine::ClockKind::real},
-                                                   {"virtual", engine::ClockKind::virtual_}}));
-  command->add_option("-j,--jobs", options->engine.jobs,
-                      "Guests side by side (default: one a core on the virtual clock)");
-  command->add_option("--timeout", options->timeout_seconds,
-                      "Wall-clock seconds that one cell may take (default 600)");
-  command->add_flag("--boot", options->boot, "Boot every guest in place of restoring a snapshot");
+  add_engine_options(*command, options->where);
   command->add_option("--seed", options->seed, "In place of the lab's seed")
       ->check(CLI::PositiveNumber);
   command->add_option("--repeat", options->repeat, "In place of the lab's measure.repeat")

@@ -5,6 +5,7 @@
 #include "base/wide.h"
 #include "engine/cell_faults.h"
 #include "engine/kernel_log.h"
+#include "measure/path.h"
 #include "net/fabric.h"
 #include "traffic/endpoint.h"
 
@@ -112,11 +113,29 @@ std::map<std::string, std::uint64_t> difference(const std::map<std::string, std:
   return result;
 }
 
-/// All counters and the CPU ledger at one instant.
+/// The ledger of a cell: the path ledger where the lab asks for it, otherwise the CPU ledger.
+struct Books {
+  std::optional<measure::CpuLedger> cpu;
+  std::optional<measure::PathLedger> path;
+};
+
+/// All counters and the ledger at one instant.
 struct Reading {
   std::vector<net::HostCounters> counters;
   measure::CpuReading cpu;
+  std::optional<measure::PathReading> path;
 };
+
+Status read_cpu(const Books& books, Reading& reading)
+{
+  if (books.path) {
+    TRY_ASSIGN(reading.path, books.path->reading());
+    reading.cpu = reading.path->cpu;
+  } else {
+    TRY_ASSIGN(reading.cpu, books.cpu->reading());
+  }
+  return {};
+}
 
 Result<std::vector<net::HostCounters>> read_counters(const plan::Plan& plan, net::Fabric& fabric)
 {
@@ -261,10 +280,17 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     TRY(pair.target.wait_ready(at_most(ready_timeout_ns)));
     TRY(pair.initiator.wait_ready(at_most(ready_timeout_ns)));
   }
-  if (!services.ledger) {
-    TRY_ASSIGN(services.ledger, measure::CpuLedger::load(true));
+  Books books;
+  if (plan.lab.measure.path) {
+    TRY_ASSIGN(books.path, measure::PathLedger::load(true));
+    TRY(books.path->open(accounts));
+  } else {
+    books.cpu = std::move(services.ledger);
+    if (!books.cpu) {
+      TRY_ASSIGN(books.cpu, measure::CpuLedger::load(true));
+    }
+    TRY(books.cpu->open(accounts));
   }
-  TRY(services.ledger->open(accounts));
 
   // The condition comes after set-up, so that a fault hits traffic and not the exchange before it.
   TRY_ASSIGN(const auto applied,
@@ -291,6 +317,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
       ends.push_back({traffics[i], &state->pairs[i].initiator, &state->pairs[i].target});
     TRY(faults->arm(ends, schedule.start_ns));
   }
+  if (books.path) books.path->restart_wire();
   for (Pair& pair : state->pairs) {
     TRY(pair.target.start(schedule));
     TRY(pair.initiator.start(schedule));
@@ -319,7 +346,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
   }
   sleep_until_ns(from_start ? schedule.start_ns : schedule.window_begin_ns);
-  TRY_ASSIGN(begin.cpu, services.ledger->reading());
+  TRY(read_cpu(books, begin));
   if (!from_start) {
     TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
   }
@@ -329,9 +356,10 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     sleep_until_ns(schedule.window_end_ns);
   }
   Reading end;
-  TRY_ASSIGN(end.cpu, services.ledger->reading());
+  TRY(read_cpu(books, end));
   TRY_ASSIGN(end.counters, read_counters(plan, fabric));
   fill_in(record, plan, begin, end);
+  if (books.path) record.path = books.path->path_between(*begin.path, *end.path);
   if (!programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));
   }

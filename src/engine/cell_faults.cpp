@@ -1,23 +1,32 @@
 #include "engine/cell_faults.h"
 
-#include "base/file.h"
 #include "base/random.h"
-#include "base/sha256.h"
+#include "engine/cell_trace.h"
 #include "engine/rule_flows.h"
-#include "wire/trace_file.h"
 
 #include <algorithm>
 #include <map>
 
 #include <spdlog/fmt/fmt.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 namespace rdmalab::engine {
 namespace {
 
 constexpr std::size_t most_firings = 4096;
-constexpr std::uint64_t trace_buffer_bytes = 64ULL << 20;
+/// A guest's core moves some 100 000 small packets a second; each is recorded twice.
+constexpr std::uint64_t records_a_second = 400'000;
+constexpr std::uint64_t least_trace_bytes = 64ULL << 20;
+constexpr std::uint64_t most_trace_bytes = 256ULL << 20; // of a guest's memory of 1 GiB, twice
+
+/// Room for all packets of the cell at the core's full rate, as far as memory allows.
+std::uint64_t trace_bytes(const lab::Lab& lab)
+{
+  if (!lab.trace.on) return 0;
+  const std::uint64_t ns = lab.measure.warmup_ns + lab.measure.duration_ns;
+  const std::uint64_t records = ns / 1000 * records_a_second / 1'000'000;
+  return std::clamp(records * fault::trace_record_bytes(lab.trace.snap_bytes), least_trace_bytes,
+                    most_trace_bytes);
+}
 
 /// The same in every run of a lab, whatever else it has.
 std::uint64_t identity_of(const std::string& traffic, std::uint32_t stream, bool back)
@@ -34,7 +43,7 @@ Result<std::optional<CellFaults>> CellFaults::attach(const plan::Plan& plan, con
 {
   if (plan.lab.rules.empty() && !plan.lab.trace.on) return std::optional<CellFaults>{};
   fault::Options options;
-  options.trace_bytes = plan.lab.trace.on ? trace_buffer_bytes : 0;
+  options.trace_bytes = trace_bytes(plan.lab);
   options.snap = plan.lab.trace.snap_bytes;
   TRY_ASSIGN(fault::Programs programs, fault::Programs::load(options));
 
@@ -192,23 +201,14 @@ void CellFaults::fill_in_packets(record::Cell& record, const fault::Ledger& ledg
         fmt::format("the ledger lost {} updates for want of room", ledger.lost_updates));
 }
 
-Status CellFaults::fill_in_trace(record::Cell& record)
+Status CellFaults::put_trace(record::Cell& record)
 {
-  TRY_ASSIGN(fault::CapturedTrace captured, programs_.take_trace());
-  wire::Trace& trace = captured.trace;
+  TRY_ASSIGN(const fault::RawTrace raw, programs_.raw_trace());
+  TraceAbout about{lab_.name + " " + record.id, hosts_, {}, {}};
+  for (const lab::Rule& rule : lab_.rules) about.rules.push_back(rule.name);
   // The programs' rules are the lab's, once for each flow.
-  for (wire::TracedPacket& packet : trace.packets)
-    if (packet.rule != 0)
-      packet.rule = static_cast<std::uint16_t>(armed_.at(packet.rule - 1U).rule + 1);
-  trace.rules.clear();
-  for (const lab::Rule& rule : lab_.rules) trace.rules.push_back(rule.name);
-  Fd file(::memfd_create("trace", MFD_CLOEXEC));
-  if (!file.valid()) return system_error("make room for the trace");
-  Fd writer(::dup(file.get()));
-  if (!writer.valid()) return system_error("make room for the trace");
-  TRY(wire::write_trace(std::move(writer), "the trace", trace, lab_.name + " " + record.id));
-  TRY_ASSIGN(record.trace, read_file(fmt::format("/proc/self/fd/{}", file.get())));
-  record.trace_info = {trace.packets.size(), trace.lost, record.trace.size(), sha256(record.trace)};
+  for (const Armed& armed : armed_) about.rule_of.push_back(static_cast<std::uint16_t>(armed.rule));
+  put_raw_trace(record, about, raw);
   return {};
 }
 
@@ -219,7 +219,7 @@ Status CellFaults::fill_in(record::Cell& record)
   TRY_ASSIGN(const fault::Ledger ledger, programs_.ledger());
   fill_in_rules(record, ledger);
   fill_in_packets(record, ledger);
-  if (lab_.trace.on) TRY(fill_in_trace(record));
+  if (lab_.trace.on) TRY(put_trace(record));
   return {};
 }
 

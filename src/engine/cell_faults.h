@@ -32,7 +32,8 @@ public:
   /// Tells the programs whose packets are whose, and begins at `start_ns` (CLOCK_MONOTONIC).
   Status arm(const std::vector<Ends>& ends, std::uint64_t start_ns);
 
-  /// Ends it and fills in streams, rules, firings, packets and the trace. Nothing may be on its way
+  /// Ends it and fills in streams, rules, firings, packets and the trace, which
+  /// finish_trace() decodes. Nothing may be on its way
   /// any more. What does not add up becomes a problem of the cell.
   Status fill_in(record::Cell& record);
 
@@ -49,7 +50,7 @@ private:
   Status arm_rules();
   void fill_in_rules(record::Cell& record, const fault::Ledger& ledger) const;
   void fill_in_packets(record::Cell& record, const fault::Ledger& ledger) const;
-  Status fill_in_trace(record::Cell& record);
+  Status put_trace(record::Cell& record);
 
   lab::Lab lab_;
   plan::Cell cell_;

@@ -1,8 +1,11 @@
 #include "engine/channel.h"
 
+#include "base/clock.h"
 #include "engine/pci.h"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -41,13 +44,15 @@ Result<Channel> Channel::open_guest()
 }
 
 Channel::Channel(Channel&& other) noexcept
-    : fd_(std::move(other.fd_)), memory_(std::exchange(other.memory_, nullptr))
+    : fd_(std::move(other.fd_)), memory_(std::exchange(other.memory_, nullptr)),
+      taken_(std::move(other.taken_))
 {}
 
 Channel& Channel::operator=(Channel&& other) noexcept
 {
   std::swap(fd_, other.fd_);
   std::swap(memory_, other.memory_);
+  std::swap(taken_, other.taken_);
   return *this;
 }
 
@@ -75,12 +80,34 @@ Status Channel::write_request(std::string_view text)
   return {};
 }
 
-Status Channel::write_response(std::string_view text)
+void Channel::write_response(std::initializer_list<std::string_view> texts)
 {
-  if (text.size() > capacity)
-    return Error{Exit::setup, "hand the record to the host: it is too large", 0, {}, {}};
-  std::memcpy(memory_ + payload_offset, text.data(), text.size());
-  header().response_bytes = text.size();
+  constexpr std::uint64_t look_every_ns = 1'000'000;
+  std::size_t used = 0;
+  for (std::string_view text : texts) {
+    while (!text.empty()) {
+      if (used == capacity) {
+        header().response_bytes = used;
+        const std::uint32_t part = ++header().parts_given;
+        while (header().parts_taken != part) sleep_until_ns(monotonic_ns() + look_every_ns);
+        used = 0;
+      }
+      const std::size_t length = std::min(text.size(), capacity - used);
+      std::memcpy(memory_ + payload_offset + used, text.data(), length);
+      text.remove_prefix(length);
+      used += length;
+    }
+  }
+  header().response_bytes = used;
+}
+
+Status Channel::take_part()
+{
+  const std::uint32_t given = header().parts_given;
+  if (given == header().parts_taken) return {};
+  TRY_ASSIGN(const std::string part, payload(header().response_bytes, "record"));
+  taken_ += part;
+  header().parts_taken = given;
   return {};
 }
 
@@ -88,9 +115,11 @@ Result<std::string> Channel::request() const
 {
   return payload(header().request_bytes, "plan");
 }
-Result<std::string> Channel::response() const
+Result<std::string> Channel::response()
 {
-  return payload(header().response_bytes, "record");
+  TRY_ASSIGN(const std::string last, payload(header().response_bytes, "record"));
+  taken_ += last;
+  return std::exchange(taken_, {});
 }
 
 Result<std::string> Channel::payload(std::uint64_t bytes, const char* what) const

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 
@@ -20,7 +21,7 @@ enum class GuestState : std::uint32_t {
   ready = 1,   ///< booted; waits for a request (and, to be snapshotted, has stopped itself)
   running = 2, ///< took the request
   traffic = 3, ///< the first message is about to be sent
-  done = 4,    ///< the response is complete
+  done = 4,    ///< the response is complete, but for parts that the host has taken
 };
 
 /// At offset 0 of the region; the payload area follows at `payload_offset`. Both sides are
@@ -29,9 +30,11 @@ struct ChannelHeader {
   std::atomic<std::uint32_t> magic;
   std::atomic<std::uint32_t> state;          ///< GuestState, written by the guest
   std::atomic<std::uint64_t> request_bytes;  ///< written by the host before the guest looks
-  std::atomic<std::uint64_t> response_bytes; ///< written by the guest before `done`
+  std::atomic<std::uint64_t> response_bytes; ///< of the part that is there, written by the guest
+  std::atomic<std::uint32_t> parts_given;    ///< before the last one, written by the guest
+  std::atomic<std::uint32_t> parts_taken;    ///< written by the host
 };
-static_assert(sizeof(ChannelHeader) == 24);
+static_assert(sizeof(ChannelHeader) == 32);
 
 /// One mapping of the region. Move-only.
 class Channel {
@@ -57,10 +60,14 @@ public:
 
   /// Puts the request there (host). An Error if it doesn't fit.
   Status write_request(std::string_view text);
-  /// Puts the response there (guest).
-  Status write_response(std::string_view text);
+  /// Puts the response there (guest): all texts, one behind the other. What does not fit goes in
+  /// parts, for each of which the guest waits until the host has taken it: traffic is over by then.
+  void write_response(std::initializer_list<std::string_view> texts);
+  /// Takes the part that waits, if there is one (host). To be called again and again until `done`.
+  Status take_part();
   [[nodiscard]] Result<std::string> request() const;
-  [[nodiscard]] Result<std::string> response() const;
+  /// All of the response, once the guest is done (host).
+  [[nodiscard]] Result<std::string> response();
 
 private:
   Channel(Fd fd, std::byte* memory) : fd_(std::move(fd)), memory_(memory) {}
@@ -69,6 +76,7 @@ private:
 
   Fd fd_;
   std::byte* memory_ = nullptr;
+  std::string taken_; ///< parts of the response
 };
 
 } // namespace rdmalab::engine

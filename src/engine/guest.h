@@ -31,7 +31,9 @@ public:
   [[nodiscard]] GuestState state() const { return channel_.state(); }
   /// QEMU's exit status once it has ended.
   std::optional<int> exited() { return process_.poll(); }
-  [[nodiscard]] Result<std::string> response() const { return channel_.response(); }
+  /// See Channel.
+  Status take_part() { return channel_.take_part(); }
+  [[nodiscard]] Result<std::string> response() { return channel_.response(); }
   /// What the guest's kernel printed to its console: warnings, or a panic.
   [[nodiscard]] std::string console() const;
   /// CLOCK_MONOTONIC of the call of start().

@@ -105,11 +105,17 @@ Result<CellRun> execute(Channel& channel, std::optional<measure::CpuLedger> ledg
   return CellRun::execute(request.plan, request.plan.cells.front(), std::move(services));
 }
 
-void respond(Channel& channel, const Result<record::Cell>& response)
+void respond(Channel& channel, const record::Cell& cell)
 {
-  if (!channel.write_response(encode(response)))
-    (void)channel.write_response(encode(
-        Result<record::Cell>(Error{Exit::guest, "hand over a record that large", 0, {}, {}})));
+  const std::string text = encode(cell);
+  const std::string_view separator("\0", cell.trace.empty() ? 0 : 1);
+  channel.write_response({text, separator, cell.trace});
+  channel.set_state(GuestState::done);
+}
+
+void respond(Channel& channel, const Error& error)
+{
+  channel.write_response({encode(error)});
   channel.set_state(GuestState::done);
 }
 
@@ -129,12 +135,12 @@ Status serve()
     settle();
   }
   if (!ledger) {
-    respond(channel, std::move(ledger).error());
+    respond(channel, ledger.error());
     return {};
   }
   auto run = execute(channel, std::move(ledger).value());
   if (!run) {
-    respond(channel, std::move(run).error());
+    respond(channel, run.error());
     return {};
   }
   respond(channel, run->record());

@@ -2,6 +2,7 @@
 
 #include "base/version.h"
 #include "engine/cell.h"
+#include "engine/cell_trace.h"
 #include "measure/cpu.h"
 #include "net/gc.h"
 #include "net/probe.h"
@@ -31,6 +32,7 @@ Result<record::Record> execute_on_host(const plan::Plan& plan, const Progress& p
     services.suffix = suffix;
     TRY_ASSIGN(CellRun run, CellRun::execute(plan, cell, std::move(services)));
     record.cells.push_back(run.record());
+    TRY(finish_trace(record.cells.back()));
     TRY(run.teardown());
     progress.cell_done(record.cells.size(), plan.cells.size(), record.cells.back());
   }

@@ -1,6 +1,7 @@
 #include "engine/message.h"
 
 #include "base/json.h"
+#include "engine/cell_trace.h"
 
 namespace rdmalab::engine {
 
@@ -17,13 +18,13 @@ Result<Request> decode_request(const std::string& text)
   return from_json_value<Request>(json, "the plan handed to the guest");
 }
 
-std::string encode(const Result<record::Cell>& response)
+std::string encode(const record::Cell& response)
 {
-  // JSON text holds no zero byte, so what follows one is the trace.
-  if (response)
-    return to_text(Json{{"cell", *response}}) +
-           (response->trace.empty() ? "" : std::string(1, '\0') + response->trace);
-  const Error& e = response.error();
+  return to_text(Json{{"cell", response}});
+}
+
+std::string encode(const Error& e)
+{
   return to_text(Json{{"error",
                        {{"exit", static_cast<int>(e.exit)},
                         {"attempted", e.attempted},
@@ -34,12 +35,13 @@ std::string encode(const Result<record::Cell>& response)
 
 Result<record::Cell> decode_response(const std::string& text)
 {
-  const std::size_t end = text.find('\0');
+  const std::size_t end = text.find('\0'); // JSON text holds none
   TRY_ASSIGN(const Json json,
              parse_json(std::string_view(text).substr(0, end), "the guest's answer"));
   if (json.contains("cell")) {
     TRY_ASSIGN(record::Cell cell, from_json_value<record::Cell>(json["cell"], "a cell's record"));
     if (end != std::string::npos) cell.trace = text.substr(end + 1);
+    TRY(finish_trace(cell));
     return cell;
   }
   const Json e = json.value("error", Json::object());

@@ -44,6 +44,8 @@ std::optional<Result<record::Cell>> look_at(Job& job, const std::string& id,
   const GuestState state = job.guest.state();
   if (job.first_packet_ns == 0 && state >= GuestState::traffic)
     job.first_packet_ns = monotonic_ns() - job.guest.started_ns();
+  if (Status taken = job.guest.take_part(); !taken)
+    return Result<record::Cell>(std::move(taken).error());
   if (state == GuestState::done) {
     auto text = job.guest.response();
     if (!text) return Result<record::Cell>(std::move(text).error());

@@ -1,3 +1,4 @@
+#include "fault/flow_table.h"
 #include "fault/placement.h"
 #include "fault/programs.h"
 #include "fault/programs_state.h"
@@ -20,13 +21,13 @@ namespace {
 /// An array map's values as they lie in memory, unmapped when it dies.
 class MappedArray {
 public:
-  static Result<MappedArray> map(const bpf_map* map)
+  static Result<MappedArray> map(const bpf_map* map, int protection = PROT_READ)
   {
     const std::size_t page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t value = (bpf_map__value_size(map) + std::size_t{7}) & ~std::size_t{7};
     const std::size_t bytes = value * bpf_map__max_entries(map);
     const std::size_t length = (bytes + page - 1) / page * page;
-    void* at = ::mmap(nullptr, length, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+    void* at = ::mmap(nullptr, length, protection, MAP_SHARED, bpf_map__fd(map), 0);
     if (at == MAP_FAILED)
       return system_error(fmt::format("map {} of the fault programs", bpf_map__name(map)));
     return MappedArray(at, length);
@@ -41,6 +42,7 @@ public:
   {
     if (at_ != nullptr) ::munmap(at_, length_);
   }
+  void clear() const { std::memset(at_, 0, length_); }
   [[nodiscard]] wire::Bytes bytes() const { return {static_cast<const std::byte*>(at_), length_}; }
 
 private:
@@ -75,24 +77,14 @@ fault_stream_key stream_key(const FlowKey& flow)
   return {htobe16(flow.source_port), htobe16(flow.destination_port), flow.from, flow.to, {}};
 }
 
-Status enter_stream(const bpf_map* map, const FlowKey& flow, std::uint16_t index)
+/// Where the flow's numbers begin; nothing for a TCP stream whose SYN was not seen.
+std::optional<std::uint32_t> first_of(const bpf_map* streams, const FlowKey& flow)
 {
+  if (flow.transport != Transport::tcp) return flow.first_psn;
   const fault_stream_key key = stream_key(flow);
-  fault_stream stream{};
-  (void)bpf_map_lookup_elem(bpf_map__fd(map), &key, &stream); // its SYN may have been seen
-  stream.flow = index;
-  if (bpf_map_update_elem(bpf_map__fd(map), &key, &stream, BPF_ANY) != 0)
-    return system_error("enter TCP flow " + flow.name);
-  return {};
-}
-
-Status enter_qp(const bpf_map* map, const FlowKey& flow, std::uint32_t index)
-{
-  const fault_roce_key key{flow.destination_qpn, flow.from, flow.to, {}};
-  if (bpf_map_update_elem(bpf_map__fd(map), &key, &index, BPF_NOEXIST) != 0)
-    return system_error(
-        fmt::format("enter RoCE flow {} to QP {}", flow.name, flow.destination_qpn));
-  return {};
+  std::uint32_t first = 0;
+  if (bpf_map_lookup_elem(bpf_map__fd(streams), &key, &first) != 0) return {};
+  return first;
 }
 
 Status check(const FlowKey& flow, std::size_t hosts)
@@ -110,29 +102,19 @@ Status Programs::set_flows(const std::vector<FlowKey>& flows)
   if (flows.size() > +FAULT_FLOWS)
     return system_error(E2BIG, fmt::format("enter {} flows", flows.size()), Exit::setup,
                         fmt::format("at most {} are possible", +FAULT_FLOWS));
-  auto& maps = state_->skeleton->maps;
-  clear<fault_roce_key>(maps.roce_flows);
-  std::vector<fault_stream_key> former;
-  for_each<fault_stream_key, fault_stream>(
-      maps.streams, [&former](const fault_stream_key& key, const fault_stream& stream) {
-        if (stream.flow != FAULT_NO_FLOW) former.push_back(key);
-      });
-  for (const fault_stream_key& key : former) {
-    fault_stream stream{};
-    if (bpf_map_lookup_elem(bpf_map__fd(maps.streams), &key, &stream) != 0) continue;
-    stream.flow = FAULT_NO_FLOW;
-    (void)bpf_map_update_elem(bpf_map__fd(maps.streams), &key, &stream, BPF_EXIST);
-  }
+  auto& skeleton = *state_->skeleton;
+  std::vector<fault_flow_slot> slots;
   for (std::size_t i = 0; i < flows.size(); ++i) {
     const FlowKey& flow = flows[i];
     TRY(check(flow, state_->ports.size()));
-    state_->skeleton->bss->flows[i] = {flow.identity, flow.ordinal, 0, flow.first_psn, 0};
-    const auto index = static_cast<std::uint16_t>(i);
-    if (flow.transport == Transport::tcp)
-      TRY(enter_stream(maps.streams, flow, index));
-    else
-      TRY(enter_qp(maps.roce_flows, flow, index));
+    skeleton.bss->flows[i] = {flow.identity, flow.ordinal, 0, 0, 0, 0, 0};
+    const auto first = first_of(skeleton.maps.streams, flow);
+    slots.push_back({flow_key(flow), first.value_or(0), static_cast<std::uint16_t>(i + 1),
+                     static_cast<std::uint16_t>(first ? 1 : 0)});
   }
+  TRY_ASSIGN(const FlowTable table, make_flow_table(slots));
+  skeleton.data->flow_factor = table.factor;
+  std::ranges::copy(table.slots, skeleton.bss->flow_slots);
   state_->flows = flows;
   return {};
 }
@@ -149,7 +131,12 @@ Status Programs::State::clear_books()
   globals.lost_effects = globals.lost_transmissions = globals.lost_streams = 0;
   for (fault_flow& flow : globals.flows) flow.data_packets = 0;
   clear<fault_effect_key>(skeleton->maps.effects);
-  clear<fault_transmission_key>(skeleton->maps.transmissions);
+  if (globals.transmissions_used != 0) {
+    TRY_ASSIGN(const MappedArray counted,
+               MappedArray::map(skeleton->maps.transmissions, PROT_READ | PROT_WRITE));
+    counted.clear();
+    globals.transmissions_used = 0;
+  }
   return {};
 }
 
@@ -165,6 +152,12 @@ Status Programs::arm(std::uint64_t start_ns, bool trace)
   globals.start_ns = start_ns;
   std::memset(globals.rules, 0, sizeof(globals.rules));
   std::ranges::copy(state_->compiled, globals.rules);
+  const auto reached = reach_rules(state_->compiled, state_->flows);
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    globals.flows[i].kinds = reached[i].kinds;
+    globals.flows[i].from = reached[i].from;
+    globals.flows[i].to = reached[i].to;
+  }
   const auto placed = place_rules(state_->compiled, state_->flows, state_->ports.size());
   globals.tracing = trace && trace_records(state_->options) != 0 ? 1 : 0;
   for (std::size_t i = 0; i < placed.size(); ++i) {
@@ -264,21 +257,30 @@ Result<Ledger> Programs::ledger() const
   return ledger;
 }
 
-Result<CapturedTrace> Programs::take_trace() const
+Result<RawTrace> Programs::raw_trace() const
 {
   const auto& skeleton = *state_->skeleton;
   const std::uint64_t slots = trace_records(state_->options);
   const std::uint64_t used = skeleton.bss->trace_used;
-  const std::size_t record = sizeof(fault_record) + state_->options.snap;
-  CapturedTrace captured;
+  RawTrace raw{skeleton.bss->start_ns,
+               sizeof(fault_record) + state_->options.snap,
+               used > slots ? used - slots : 0,
+               {}};
   if (slots != 0) {
     TRY_ASSIGN(const MappedArray records, MappedArray::map(skeleton.maps.trace));
-    captured = decode_trace(records.bytes().first(std::min(used, slots) * record), record,
-                            skeleton.bss->start_ns);
+    raw.records = wire::text_of(records.bytes().first(std::min(used, slots) * raw.record_bytes));
   }
+  return raw;
+}
+
+Result<CapturedTrace> Programs::take_trace() const
+{
+  TRY_ASSIGN(const RawTrace raw, raw_trace());
+  CapturedTrace captured =
+      decode_trace(wire::bytes_of(raw.records), raw.record_bytes, raw.start_ns);
   for (const Port& port : state_->ports) captured.trace.hosts.push_back(port.host);
   for (const Rule& rule : state_->rules) captured.trace.rules.push_back(rule.name);
-  captured.trace.lost = used > slots ? used - slots : 0;
+  captured.trace.lost = raw.lost;
   return captured;
 }
 

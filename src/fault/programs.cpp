@@ -1,13 +1,14 @@
 #include "fault/programs.h"
 
 #include "base/file.h"
-#include "ebpf/log.h"
+#include "ebpf/load.h"
 #include "fault/addresses.h"
 #include "fault/placement.h"
 #include "fault/programs_state.h"
 #include "fault/tables.h"
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -23,6 +24,9 @@ namespace {
 constexpr std::uint32_t snap_step = FAULT_SNAP_STEP;
 /// Records have 24 bits in a packet's mark.
 constexpr std::uint64_t most_records = FAULT_MARK_TRACE - 1;
+
+/// Of their table, 2^26 slots of 8 bytes.
+constexpr std::uint32_t most_counted = 1U << 24U;
 
 std::uint32_t rounded_snap(std::uint32_t snap)
 {
@@ -44,12 +48,23 @@ template <typename To, typename From> void copy_table(To& to, const From& from)
 
 } // namespace
 
+std::uint64_t trace_record_bytes(std::uint32_t snap)
+{
+  return sizeof(fault_record) + rounded_snap(snap);
+}
+
 std::uint64_t trace_records(const Options& options)
 {
   return std::min(options.trace_bytes / (sizeof(fault_record) + options.snap), most_records);
 }
 
 namespace {
+
+/// A table that is a quarter full at most has short ways.
+std::uint32_t transmission_slots(const Options& options)
+{
+  return std::bit_ceil(options.transmissions) * 4;
+}
 
 Status set_sizes(fault_bpf& skeleton, const Options& options)
 {
@@ -60,11 +75,13 @@ Status set_sizes(fault_bpf& skeleton, const Options& options)
       bpf_map__set_max_entries(
           maps.trace, static_cast<std::uint32_t>(std::max<std::uint64_t>(records, 1))) != 0 ||
       bpf_map__set_max_entries(maps.firings, options.firings) != 0 ||
-      bpf_map__set_max_entries(maps.transmissions, options.transmissions) != 0)
+      bpf_map__set_max_entries(maps.transmissions, transmission_slots(options)) != 0)
     return system_error("size the maps of the fault programs");
   auto& constants = *skeleton.rodata;
   constants.snap = options.snap;
   constants.firing_slots = options.firings;
+  constants.most_transmissions = options.transmissions;
+  constants.transmission_mask = transmission_slots(options) - 1;
   copy_table(constants.opcode_kinds, opcode_kinds());
   copy_table(constants.opcode_headers, opcode_headers());
   copy_table(constants.crc_table, crc_table());
@@ -85,14 +102,13 @@ Result<Programs> Programs::load(const Options& options)
   state->options = options;
   state->options.snap = rounded_snap(options.snap);
   state->options.firings = std::max<std::uint32_t>(options.firings, 1);
-  state->options.transmissions = std::max<std::uint32_t>(options.transmissions, 1);
+  state->options.transmissions = std::clamp<std::uint32_t>(options.transmissions, 1, most_counted);
 
-  ebpf::BpfLog log;
   state->skeleton.reset(fault_bpf__open());
-  if (!state->skeleton) return system_error("open the fault programs", Exit::setup, log.tail());
+  if (!state->skeleton) return system_error("open the fault programs", Exit::setup);
   TRY(set_sizes(*state->skeleton, state->options));
-  if (const int failed = fault_bpf__load(state->skeleton.get()))
-    return system_error(-failed, "load the fault programs", Exit::setup, log.tail());
+  TRY(ebpf::load_programs("the fault programs",
+                          [&state] { return fault_bpf__load(state->skeleton.get()); }));
   return Programs(std::move(state));
 }
 

@@ -24,6 +24,9 @@ struct Options {
   bool tcx = true;                      ///< where the kernel has it; false: clsact, for tests
 };
 
+/// What one packet at one point takes of it.
+std::uint64_t trace_record_bytes(std::uint32_t snap);
+
 /// A host and its port of the fabric.
 struct Port {
   std::string host;                 ///< name
@@ -72,7 +75,9 @@ public:
 
   /// The books as they are now.
   Result<Ledger> ledger() const;
-  /// The trace so far, with the names of hosts and rules.
+  /// The trace so far, undecoded.
+  Result<RawTrace> raw_trace() const;
+  /// The same with the names of hosts and rules.
   Result<CapturedTrace> take_trace() const;
 
   /// Instructions of a program: as loaded, and bytes as compiled for the CPU.

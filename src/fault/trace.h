@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace rdmalab::fault {
@@ -20,6 +21,14 @@ struct CapturedTrace {
 
   std::vector<std::byte> storage;
   wire::Trace trace;
+};
+
+/// A trace as the programs left it: to be decoded elsewhere, and later.
+struct RawTrace {
+  std::uint64_t start_ns = 0;
+  std::uint64_t record_bytes = 0; ///< of each
+  std::uint64_t lost = 0;         ///< packets that found no room
+  std::string records;
 };
 
 /// Decodes the programs' records, `record_bytes` apart, into packets by time; equal times stay in

@@ -30,6 +30,14 @@ enum class Function {
   messages,
   fired,
   matched,
+  syscalls,
+  copies,
+  copied,
+  wakeups,
+  stage,
+  per_message,
+  per_byte,
+  wire,
 };
 
 /// One call, its arguments by meaning; what a function doesn't take is empty.
@@ -43,6 +51,7 @@ struct Call {
   std::string status;     ///< "IBV_WC_RETRY_EXC_ERR"
   std::string percentile; ///< "p50", "p99", "p999", "max"
   std::string part;       ///< "app", "system", "rxe", "softirq", "total"; cpu()'s default is total
+  std::string stage;      ///< "copy"; of a message's path, see docs/measures.md
   std::string condition; ///< "baseline", "faulted"; empty: faulted if the lab has faults, otherwise
                          ///< baseline
 };

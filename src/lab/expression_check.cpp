@@ -62,6 +62,11 @@ private:
     if (lab_.faultless() && (call.function == Function::retention || call.condition == "faulted"))
       out_.push_back({expression.column, "the lab has no faults, so there is no faulted condition",
                       "name one in `faults` or `rules`, or ask for goodput(traffic, baseline)"});
+    if (needs_path(call.function) && !lab_.measure.path)
+      out_.push_back(
+          {expression.column,
+           fmt::format("{} needs the path ledger, which is off", signature_of(call.function).name),
+           "say `path: on` in `measure`"});
     if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
   }
 

@@ -28,6 +28,14 @@ const std::vector<Signature>& signatures()
        {P::traffic, P::status},
        {P::condition}},
       {Function::messages, "messages", Dimension::count, {P::traffic}, {P::condition}},
+      {Function::syscalls, "syscalls", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::copies, "copies", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::copied, "copied", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::wakeups, "wakeups", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::stage, "stage", Dimension::ratio, {P::traffic, P::host, P::stage}, {}},
+      {Function::per_message, "per_message", Dimension::time, {P::traffic, P::host}, {}},
+      {Function::per_byte, "per_byte", Dimension::time, {P::traffic, P::host}, {}},
+      {Function::wire, "wire", Dimension::time, {P::traffic}, {}},
   };
   return all;
 }
@@ -36,6 +44,23 @@ const Signature& signature_of(Function function)
 {
   return *std::find_if(signatures().begin(), signatures().end(),
                        [&](const Signature& s) { return s.function == function; });
+}
+
+bool needs_path(Function function)
+{
+  switch (function) {
+  case Function::syscalls:
+  case Function::copies:
+  case Function::copied:
+  case Function::wakeups:
+  case Function::stage:
+  case Function::per_message:
+  case Function::per_byte:
+  case Function::wire:
+    return true;
+  default:
+    return false;
+  }
 }
 
 std::string name_of(Parameter parameter)
@@ -57,6 +82,8 @@ std::string name_of(Parameter parameter)
     return "percentile";
   case Parameter::part:
     return "part";
+  case Parameter::stage:
+    return "stage";
   case Parameter::condition:
     return "condition";
   }
@@ -76,6 +103,9 @@ const std::vector<std::string>& words_of(Parameter parameter)
 {
   static const std::vector<std::string> percentiles{"p50", "p99", "p999", "max"};
   static const std::vector<std::string> parts{"app", "system", "rxe", "softirq", "total"};
+  static const std::vector<std::string> stages{"application", "syscall",  "copy",   "checksum",
+                                               "stack",       "rxe",      "device", "softirq",
+                                               "wakeup",      "scheduler"};
   static const std::vector<std::string> conditions{"baseline", "faulted"};
   // rxe's hw_counters (rxe_hw_counters.c; the last two since Linux 7) and an interface's
   // statistics.
@@ -127,6 +157,8 @@ const std::vector<std::string>& words_of(Parameter parameter)
     return percentiles;
   case Parameter::part:
     return parts;
+  case Parameter::stage:
+    return stages;
   case Parameter::condition:
     return conditions;
   default:
@@ -151,6 +183,8 @@ std::string& field_of(Call& call, Parameter parameter)
     return call.percentile;
   case Parameter::part:
     return call.part;
+  case Parameter::stage:
+    return call.stage;
   case Parameter::condition:
     return call.condition;
   case Parameter::traffic:

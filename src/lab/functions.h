@@ -8,7 +8,18 @@
 /// The functions of the expression language as a table: parser, checker and reference read it.
 namespace rdmalab::lab {
 
-enum class Parameter { traffic, host, fault, rule, counter, status, percentile, part, condition };
+enum class Parameter {
+  traffic,
+  host,
+  fault,
+  rule,
+  counter,
+  status,
+  percentile,
+  part,
+  stage,
+  condition
+};
 
 struct Signature {
   Function function;
@@ -20,6 +31,9 @@ struct Signature {
 
 const std::vector<Signature>& signatures();
 const Signature& signature_of(Function function);
+
+/// Whether the function needs `measure: {path: on}`.
+bool needs_path(Function function);
 
 /// "goodput(traffic[, condition])"
 std::string usage(const Signature& signature);

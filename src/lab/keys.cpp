@@ -260,7 +260,28 @@ const Table& measure_table()
              fallback("100ms", key("warmup", Type::time, "from the fault's start to the window"))),
        range(ms, 600 * s, fallback("1s", key("duration", Type::time, "the measuring window"))),
        range(1, 1000,
-             fallback("3", key("repeat", Type::integer, "times, each with a seed of its own")))}};
+             fallback("3", key("repeat", Type::integer, "times, each with a seed of its own"))),
+       fallback("off", key("path", Type::flag, "count the stages of a message's path"))}};
+  return table;
+}
+
+const Table& claim_table()
+{
+  static const Table table{
+      "a claim",
+      {required(key("claim", Type::text, "a sentence of the course")),
+       required(key("where", Type::text, "in the course it stands")),
+       key("holds", Type::text, "a comparison as in expect; default: it can't be measured here"),
+       key("because", Type::text, "why it can't be, or what a contradiction comes from")}};
+  return table;
+}
+
+const Table& sweep_table()
+{
+  static const Table table{
+      "a sweep",
+      {required(key("fault", Type::name, "whose rate changes")),
+       required(range(1, all, key("rates", Type::shares, "one run of the lab for each")))}};
   return table;
 }
 
@@ -288,7 +309,10 @@ const Table& lab_table()
        with(event_table(), key("events", Type::objects, "what is seen on the wire, in this order")),
        with(measure_table(), key("measure", Type::object, "how long and how often")),
        key("expect", Type::texts,
-           "comparisons that must hold, in the language of docs/lab-file.md")}};
+           "comparisons that must hold, in the language of docs/lab-file.md"),
+       with(claim_table(),
+            key("claims", Type::objects, "of the course, to be confirmed or contradicted")),
+       with(sweep_table(), key("sweep", Type::object, "the points of `rdmalab sweep`"))}};
   return table;
 }
 

@@ -56,5 +56,7 @@ const Table& rule_table();
 const Table& trace_table();
 const Table& event_table();
 const Table& measure_table();
+const Table& claim_table();
+const Table& sweep_table();
 
 } // namespace rdmalab::lab

@@ -54,10 +54,12 @@ RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, 
 RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,
              good_loss_ppm, delay_ns, jitter_ns, reorder, gap, rate_bps)
 RDMALAB_JSON(TraceOptions, on, snap_bytes)
-RDMALAB_JSON(Measure, warmup_ns, duration_ns, repeat)
+RDMALAB_JSON(Measure, warmup_ns, duration_ns, repeat, path)
 RDMALAB_JSON(Expectation, text, line, column)
+RDMALAB_JSON(Claim, claim, where, holds, because, line, column)
+RDMALAB_JSON(Sweep, fault, rates_ppm)
 RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
-             traffic, groups, faults, rules, trace, events, measure, expect)
+             traffic, groups, faults, rules, trace, events, measure, expect, claims, sweep)
 
 namespace {
 

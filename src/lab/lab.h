@@ -169,6 +169,7 @@ struct Measure {
   std::uint64_t warmup_ns = 100'000'000;
   std::uint64_t duration_ns = 1'000'000'000;
   std::uint32_t repeat = 3;
+  bool path = false; ///< tell CPU time apart by the stages of a message's path
 };
 RDMALAB_JSON_DECLARE(Measure)
 
@@ -179,6 +180,25 @@ struct Expectation {
   int column = 0;
 };
 RDMALAB_JSON_DECLARE(Expectation)
+
+/// A sentence of the course, held against what is measured. It can be contradicted without the lab
+/// failing: that is a finding.
+struct Claim {
+  std::string claim;
+  std::string where;   ///< in the course: "lesson 5"
+  std::string holds;   ///< a comparison as in `expect`; "": nothing here can measure it
+  std::string because; ///< why not, or what a contradiction comes from
+  int line = 0;        ///< of `holds`
+  int column = 0;
+};
+RDMALAB_JSON_DECLARE(Claim)
+
+/// One fault's rate, point by point: `rdmalab sweep` runs the lab once for each.
+struct Sweep {
+  std::string fault;
+  std::vector<std::uint64_t> rates_ppm; ///< ascending; empty: the lab is not for sweeping
+};
+RDMALAB_JSON_DECLARE(Sweep)
 
 struct Lab {
   std::uint32_t version = 1;
@@ -198,6 +218,8 @@ struct Lab {
   std::vector<Event> events; ///< in each faulted cell; in the baseline's if there are no others
   Measure measure;
   std::vector<Expectation> expect;
+  std::vector<Claim> claims;
+  Sweep sweep;
 
   /// Whether there is a faulted condition.
   [[nodiscard]] bool faultless() const { return faults.empty() && rules.empty(); }

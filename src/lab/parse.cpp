@@ -15,6 +15,7 @@ void read_measure(const Node& node, Lab& lab, Diagnostics& out)
   reader.into("warmup", lab.measure.warmup_ns);
   reader.into("duration", lab.measure.duration_ns);
   reader.into("repeat", lab.measure.repeat);
+  reader.into("path", lab.measure.path);
 }
 
 void read_questions(const Node& node, Lab& lab, Diagnostics& out)
@@ -51,6 +52,8 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   const Node* events = reader.child("events");
   const Node* measure = reader.child("measure");
   const Node* expect = reader.child("expect");
+  const Node* claims = reader.child("claims");
+  const Node* sweep = reader.child("sweep");
   Names hosts("host", out);
   Names traffics("traffic", out);
   if (topology != nullptr)
@@ -77,7 +80,11 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
                     format_quantity(Type::time, lab.timeout_ns)),
         "raise timeout, or shorten measure.warmup and measure.duration");
   if (const Node* questions = reader.child("questions")) read_questions(*questions, lab, out);
-  if (expect != nullptr) read_expectations(*expect, lab, out);
+  if (sweep != nullptr) read_sweep(*sweep, lab, out);
+  // Both check names against the rest of the lab, so each asks whether that is good.
+  const bool rest_is_good = out.empty();
+  if (expect != nullptr) read_expectations(*expect, lab, rest_is_good, out);
+  if (claims != nullptr) read_claims(*claims, lab, rest_is_good, out);
 }
 
 Result<Lab> first_of(Parsed parsed)

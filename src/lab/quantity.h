@@ -25,6 +25,7 @@ enum class Type {
   links,        ///< a mapping from host names
   groups,       ///< apart, together, or a list of lists of traffic names
   texts,        ///< a list of texts
+  shares,       ///< a list of shares
   words,        ///< one of a few words, or a list of them
   time_or_word, ///< a time, or one of a few words
   spans,        ///< an integer, "first..last", or a list of these

@@ -88,6 +88,11 @@ Json value_schema(const Key& key)
   }
   case Type::texts:
     return list_of(named("string"), 0);
+  case Type::shares: {
+    Json share = named("string");
+    share["pattern"] = quantity_pattern(Type::share);
+    return list_of(std::move(share), 1);
+  }
   case Type::words: {
     const Json word{{"enum", key.choices}};
     Json schema;

@@ -47,8 +47,12 @@ void read_rules(const Node& node, Lab& lab, const Names& traffics, Diagnostics& 
 void read_trace(const Node& node, Lab& lab, Diagnostics& out);
 /// After rules, to which it adds what events do to packets, and trace, which it needs.
 void read_events(const Node& node, Lab& lab, const Names& traffics, Diagnostics& out);
-/// Call it last: the expressions' names are checked against the rest of the lab.
-void read_expectations(const Node& node, Lab& lab, Diagnostics& out);
+/// Call these last: the expressions' names are checked against the rest of the lab, if that is
+/// good; otherwise names might be missing for a reason that is reported already.
+void read_expectations(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out);
+void read_claims(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out);
+/// After faults.
+void read_sweep(const Node& node, Lab& lab, Diagnostics& out);
 
 /// Reports what is wrong with a rule by itself, for its traffic (null: unknown, and reported), and
 /// behind the rules that the lab already has.

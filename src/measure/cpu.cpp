@@ -3,18 +3,16 @@
 #include "cpu_ledger.h"
 #include "cpu_ledger.skel.h"
 #include "ebpf/log.h"
+#include "measure/accounts.h"
 
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <spdlog/fmt/fmt.h>
-#include <unistd.h>
 
 namespace rdmalab::measure {
 
@@ -24,36 +22,6 @@ struct Destroy {
   void operator()(cpu_ledger_bpf* skeleton) const { cpu_ledger_bpf__destroy(skeleton); }
 };
 using Skeleton = std::unique_ptr<cpu_ledger_bpf, Destroy>;
-
-/// Runs one of the skeleton's raw_tp programs on one CPU and returns its value; no value if the CPU
-/// is offline.
-Result<std::optional<std::uint32_t>> run_on_cpu(const bpf_program* program, int cpu)
-{
-  bpf_test_run_opts options{};
-  options.sz = sizeof(options);
-  options.flags = BPF_F_TEST_RUN_ON_CPU;
-  options.cpu = static_cast<std::uint32_t>(cpu);
-  if (bpf_prog_test_run_opts(bpf_program__fd(program), &options) != 0) {
-    if (errno == ENXIO) return std::optional<std::uint32_t>{};
-    return system_error(
-        fmt::format("run {} of the CPU ledger on CPU {}", bpf_program__name(program), cpu));
-  }
-  return std::optional{options.retval};
-}
-
-/// The machine on which the ledger's premise (softirqs and interrupts are never switched away from)
-/// fails.
-bool preempt_rt()
-{
-  std::ifstream file("/sys/kernel/realtime");
-  int value = 0;
-  return file >> value && value != 0;
-}
-
-bool readable(const char* path)
-{
-  return ::access(path, R_OK) == 0;
-}
 
 } // namespace
 
@@ -70,20 +38,7 @@ CpuLedger::~CpuLedger() = default;
 
 Result<CpuLedger> CpuLedger::load(bool with_rxe)
 {
-  if (!readable("/sys/kernel/btf/vmlinux"))
-    return system_error("read /sys/kernel/btf/vmlinux for the CPU ledger", Exit::setup,
-                        "the kernel needs CONFIG_DEBUG_INFO_BTF and /sys mounted");
-  if (with_rxe && !readable("/sys/kernel/btf/rdma_rxe"))
-    return system_error(
-        "read /sys/kernel/btf/rdma_rxe for the CPU ledger", Exit::setup,
-        "load rdma_rxe first; without the module's BTF its work items can't be told from others");
-  if (preempt_rt())
-    return Error{Exit::setup,
-                 "load the CPU ledger",
-                 EOPNOTSUPP,
-                 "a PREEMPT_RT kernel switches away from softirqs",
-                 {}};
-
+  TRY(ledger_possible(with_rxe));
   ebpf::BpfLog log;
   Skeleton skeleton(cpu_ledger_bpf__open());
   if (!skeleton) return system_error("open the CPU ledger's programs", Exit::setup, log.tail());
@@ -101,37 +56,10 @@ Result<CpuLedger> CpuLedger::load(bool with_rxe)
 Status CpuLedger::open(const std::vector<CpuHost>& hosts)
 {
   auto* skeleton = state_->skeleton.get();
-  if (hosts.size() > CPU_LEDGER_HOSTS)
-    return Error{Exit::setup,
-                 fmt::format("keep a CPU ledger for {} hosts", hosts.size()),
-                 E2BIG,
-                 fmt::format("at most {} are possible, the fabric included", +CPU_LEDGER_HOSTS),
-                 {}};
-  for (std::uint32_t i = 0; i < hosts.size(); ++i) {
-    const auto& host = hosts[i];
-    state_->hosts.push_back(host.name);
-    skeleton->bss->hosts.netns[i] = static_cast<std::uint32_t>(host.netns_inode);
-    for (const pid_t pid : host.pids) {
-      const auto tgid = static_cast<std::uint32_t>(pid);
-      if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.processes), &tgid, &i, BPF_ANY) != 0)
-        return system_error(fmt::format("enter process {} into the CPU ledger", pid));
-    }
-    if (host.rdma_device.empty()) continue;
-    if (!skeleton->rodata->with_rxe)
-      return Error{Exit::setup,
-                   "open the CPU ledger for " + host.rdma_device,
-                   EINVAL,
-                   "it was loaded without rdma_rxe",
-                   {}};
-    std::array<char, CPU_LEDGER_NAME> name{};
-    if (host.rdma_device.size() >= name.size())
-      return system_error(ENAMETOOLONG,
-                          "enter device " + host.rdma_device + " into the CPU ledger");
-    std::memcpy(name.data(), host.rdma_device.data(), host.rdma_device.size());
-    if (bpf_map_update_elem(bpf_map__fd(skeleton->maps.devices), name.data(), &i, BPF_ANY) != 0)
-      return system_error("enter device " + host.rdma_device + " into the CPU ledger");
-  }
-  skeleton->bss->hosts.count = static_cast<std::uint32_t>(hosts.size());
+  for (const auto& host : hosts) state_->hosts.push_back(host.name);
+  TRY(enter_accounts(hosts, skeleton->rodata->with_rxe,
+                     {&skeleton->bss->hosts, bpf_map__fd(skeleton->maps.processes),
+                      bpf_map__fd(skeleton->maps.devices)}));
 
   ebpf::BpfLog log;
   if (const int failed = cpu_ledger_bpf__attach(skeleton))
@@ -226,7 +154,7 @@ CpuReading operator-(const CpuReading& later, const CpuReading& earlier)
 
 bool cpu_ledger_supported(std::string& why)
 {
-  auto ledger = CpuLedger::load(readable("/sys/kernel/btf/rdma_rxe"));
+  auto ledger = CpuLedger::load(rxe_btf_readable());
   if (!ledger) {
     why = ledger.error().message();
     if (!ledger.error().hint.empty()) why += ": " + ledger.error().hint;

@@ -4,6 +4,7 @@
 #include "base/netem.h"
 #include "lab/lab.h"
 #include "record/histogram.h"
+#include "record/path.h"
 
 #include <cstdint>
 #include <map>
@@ -159,6 +160,7 @@ struct Cell {
   std::uint32_t cpus = 1;
   std::vector<Flow> flows;
   std::vector<Cpu> cpu;
+  std::optional<Path> path; ///< only with `measure: {path: on}`
   std::vector<Counters> counters;
   std::vector<Impairment> impairments;
   std::map<std::string, std::string>

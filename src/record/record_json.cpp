@@ -15,7 +15,12 @@ RDMALAB_JSON(RuleCount, rule, matched, fired, held)
 RDMALAB_JSON(Firing, rule, time_ns, stream, packet_class, number, transmission, bytes)
 RDMALAB_JSON(ClassCount, from, to, packet_class, sent, dropped, duplicated, passed, arrived)
 RDMALAB_JSON(TraceInfo, packets, lost, bytes, digest)
-RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu,
+RDMALAB_JSON(PathHost, host, stage_ns, borders, syscalls, wakeups, switches, work_items, softirqs,
+             packets_in, packets_out, copies_in, copied_in, copies_out, copied_out, checksums,
+             task_ns, stolen_ns, waited_ns)
+RDMALAB_JSON(PathWire, to, frames, bytes, ns, min_ns)
+RDMALAB_JSON(Path, hosts, wire, interrupts, unbalanced, border_ns, missing)
+RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu, path,
              counters, impairments, offloads, streams, rules, firings, packets, trace_info,
              problems, kernel_log)
 RDMALAB_JSON(Environment, engine, clock, accelerator, kernel, qemu, rdmalab, snapshot, start)

@@ -1,6 +1,8 @@
 #include "report/markdown.h"
 
+#include "analysis/claims.h"
 #include "analysis/words.h"
+#include "report/path_table.h"
 #include "report/phrases.h"
 
 #include <string_view>
@@ -75,6 +77,18 @@ std::string expectations(const Result& result)
   return out;
 }
 
+std::string claims(const Result& result)
+{
+  if (result.claims.empty()) return {};
+  std::string out = "\n| claim | where | measured | verdict |\n|---|---|---|---|\n";
+  for (const analysis::ClaimResult& c : result.claims)
+    out += row({plain(c.claim), plain(c.where),
+                c.holds.empty() ? plain(c.because) : code(c.holds) + ": " + plain(c.measured),
+                plain(claim_words(c.verdict) +
+                      (c.holds.empty() || c.because.empty() ? "" : ". " + c.because))});
+  return out;
+}
+
 std::string cpu(const Result& result)
 {
   std::string out = fmt::format("\n| traffic | host | % of a core | {} |\n|---|---|---:|---:|\n",
@@ -87,6 +101,28 @@ std::string cpu(const Result& result)
                   c.seconds_per_gib ? analysis::three_digits(*c.seconds_per_gib) : "-"});
     }
   return any ? out : std::string{};
+}
+
+std::string paths(const Result& result)
+{
+  if (!result.path) return {};
+  std::string out;
+  for (const PathGrid& grid : path_grids(*result.path)) {
+    std::string rule = "|";
+    for (std::size_t i = 0; i < grid.heading.size(); ++i) rule += i < grid.words ? "---|" : "---:|";
+    std::vector<std::string> heading;
+    for (const std::string& cell : grid.heading) heading.push_back(plain(cell));
+    out += "\n" + row(heading) + rule + "\n";
+    for (const auto& cells : grid.rows) {
+      std::vector<std::string> safe;
+      for (const std::string& cell : cells) safe.push_back(plain(cell));
+      out += row(safe);
+    }
+  }
+  out += "\n";
+  for (const std::string& sentence : path_sentences(*result.path))
+    out += fmt::format("- {}\n", plain(sentence));
+  return out;
 }
 
 std::string faults(const Result& result)
@@ -143,8 +179,8 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + expectations(result) + cpu(result) + faults(result) +
-         rules(result) + details(result);
+  return out + throughput(result) + expectations(result) + claims(result) + cpu(result) +
+         paths(result) + faults(result) + rules(result) + details(result);
 }
 
 } // namespace rdmalab::report

@@ -191,6 +191,9 @@ std::string summary_sentence(const RecoverySummary& sum)
     text += fmt::format(" ({} by a stale ICRC, which rxe does not count)",
                         analysis::count_words(sum.icrc_drops));
   if (sum.by_signal + sum.by_timer > 0) text += "; recovered " + ways_words(sum);
+  if (sum.naks_ignored > 0)
+    text += fmt::format("; {} NAK{} came while it was retrying, and it waited for the timer",
+                        analysis::count_words(sum.naks_ignored), sum.naks_ignored == 1 ? "" : "s");
   if (sum.unfinished > 0)
     text += fmt::format("; {} not recovered when the trace ends",
                         analysis::count_words(sum.unfinished));

@@ -1,8 +1,10 @@
 #include "report/table.h"
 
+#include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/events_table.h"
 #include "report/grid.h"
+#include "report/path_table.h"
 #include "report/phrases.h"
 #include "report/recovery_table.h"
 #include "report/text.h"
@@ -51,12 +53,14 @@ public:
     head();
     throughput();
     cpu();
+    if (result_.path) out_ += path_table(*result_.path, style_);
     faults();
     rules();
     recoveries();
     limits();
     latencies();
     expectations();
+    claims();
     foot();
     return std::move(out_);
   }
@@ -293,6 +297,35 @@ private:
         text += (e.value ? ": measured " : ": ") + e.measured;
       paragraph(text, tone_of(e.verdict), mark_of(e.verdict) + " ", 3);
     }
+  }
+
+  void claims()
+  {
+    if (result_.claims.empty()) return;
+    line("");
+    line("CLAIMS", Tone::strong);
+    for (const analysis::ClaimResult& c : result_.claims) {
+      const auto [mark, tone] = claim_mark(c.verdict);
+      std::string text = fmt::format("{} ({}): {}", c.claim, c.where, claim_words(c.verdict));
+      if (!c.holds.empty()) text += fmt::format("; {}: measured {}", c.holds, c.measured);
+      if (!c.because.empty()) text += ". " + c.because;
+      paragraph(text, tone, mark, 2);
+    }
+  }
+
+  static std::pair<std::string, Tone> claim_mark(analysis::ClaimVerdict verdict)
+  {
+    switch (verdict) {
+    case analysis::ClaimVerdict::confirmed:
+      return {"✔ ", Tone::good};
+    case analysis::ClaimVerdict::contradicted:
+      return {"✘ ", Tone::bad};
+    case analysis::ClaimVerdict::open:
+      return {"? ", Tone::doubtful};
+    case analysis::ClaimVerdict::unmeasured:
+      break;
+    }
+    return {"- ", Tone::faint};
   }
 
   void foot()

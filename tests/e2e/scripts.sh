@@ -10,7 +10,8 @@ for lab in "$top"/labs/script-*.yaml; do
   expect_status 0 "$RDMALAB" run "$lab" --json --trace "$name" --record "$name.json"
   holds '.verdict == "pass" and ([.recovery[].script | select(. != null) | .events[].met] | length > 0 and all)' out
   for file in "$name"/*.pcapng; do
-    tshark -r "$file" >summary 2>tshark.err || fail "tshark: $(cat tshark.err)"
+    # RPC over RDMA is guessed from a SEND's payload, which here is made of dice.
+    tshark --disable-protocol rpcordma -r "$file" >summary 2>tshark.err || fail "tshark: $(cat tshark.err)"
     grep -qi malformed summary && fail "$file: malformed packets"
   done
 done

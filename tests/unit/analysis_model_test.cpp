@@ -3,9 +3,11 @@
 #include "analysis/path.h"
 #include "analysis/wire_rate.h"
 #include "analysis_fixture.h"
+#include "base/random.h"
 
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -68,32 +70,40 @@ TEST(Path, TheNarrowestLinkCountsAndDelaysAdd)
   EXPECT_EQ(path_between(lab, "server", "client").delay_ns, 20'000U);
 }
 
-/// Hand-computed from the formula for MTU 1024, W = 128; a packet's slot is 1106 bytes with
-/// preamble, FCS and gap.
-TEST(Model, ReproducesTheTableOfGoBackN)
+/// Packet times that a run of the rule takes that the formula sums up: packet after packet is tried
+/// until it gets through; between two acknowledgements the first loss costs the window, each other
+/// one the time-out.
+double played_retention(const GoBackN& qp, int runs)
 {
-  struct Row {
-    double loss;
-    std::array<double, 5> percent; // window only; 67 ms at 1, 5, 10 Gb/s; 4.2 ms at 10 Gb/s
-  };
-  const std::array<Row, 5> rows{{{0.0001, {98.7, 98.7, 98.7, 98.7, 98.7}},
-                                 {0.001, {88.6, 88.1, 85.8, 83.1, 88.3}},
-                                 {0.004, {66.0, 61.1, 47.2, 36.7, 62.9}},
-                                 {0.01, {43.6, 32.8, 16.4, 10.1, 36.1}},
-                                 {0.05, {12.9, 3.7, 1.0, 0.5, 5.1}}}};
-  const auto rate = [](double gbps) { return gbps * 1e9 / 8 / 1106; };
-  const double long_rto = 4.096e-6 * (1 << 14);
-  const double short_rto = 4.096e-6 * (1 << 10);
-  for (const Row& row : rows) {
-    const std::array<double, 5> model{go_back_n_retention({row.loss, 128, 0, 0}),
-                                      go_back_n_retention({row.loss, 128, long_rto, rate(1)}),
-                                      go_back_n_retention({row.loss, 128, long_rto, rate(5)}),
-                                      go_back_n_retention({row.loss, 128, long_rto, rate(10)}),
-                                      go_back_n_retention({row.loss, 128, short_rto, rate(10)})};
-    for (std::size_t i = 0; i < model.size(); ++i)
-      EXPECT_NEAR(model.at(i) * 100, row.percent.at(i), 0.15)
-          << "loss " << row.loss << " column " << i;
+  std::uint64_t draws = 0;
+  double lost = 0;
+  for (int run = 0; run < runs; ++run) {
+    bool told = false;
+    for (int packet = 0; packet < static_cast<int>(qp.ack_packets); ++packet)
+      while (static_cast<double>(mix64(7, ++draws) >> 11U) / 9007199254740992.0 < qp.loss)
+        lost += std::exchange(told, true) ? qp.timeout_seconds * qp.packets_per_second
+                                          : qp.window_packets;
   }
+  return qp.ack_packets / (qp.ack_packets + lost / runs);
+}
+
+TEST(Model, GoBackNIsWhatItsRuleGives)
+{
+  for (const double loss : {0.001, 0.01, 0.05})
+    for (const double acked : {1.0, 16.0, 64.0}) {
+      const GoBackN qp{loss, acked, 64, 0.068, 30'000};
+      const double model = go_back_n_retention(qp);
+      EXPECT_NEAR(played_retention(qp, 200'000) / model, 1, 0.03) << loss << " " << acked;
+    }
+}
+
+/// One packet a message: told = p, and the rest p²/(1-p) waits: 1 / (1 + pW + p²/(1-p)·RTO·λ).
+TEST(Model, GoBackNOfMessagesOfOnePacket)
+{
+  EXPECT_NEAR(go_back_n_retention({0.01, 1, 64, 0.068, 30'000}),
+              1 / (1 + 0.64 + 0.0001 / 0.99 * 2040), 1e-12);
+  EXPECT_NEAR(go_back_n_retention({0, 64, 64, 0.068, 30'000}), 1, 1e-12);
+  EXPECT_EQ(go_back_n_retention({1, 64, 64, 0.068, 30'000}), 0);
 }
 
 TEST(Model, TimeoutRoundsUpToTicks)
@@ -117,7 +127,7 @@ TEST(Model, PredictsForPlainLossOnly)
   const auto roce = predict(lab, lab.traffic[0], 930e6, 1024);
   ASSERT_TRUE(roce.retention);
   const double lambda = 930e6 / 8 / 1024;
-  EXPECT_NEAR(*roce.retention, go_back_n_retention({0.01, 128, 0.068, lambda}), 1e-9);
+  EXPECT_NEAR(*roce.retention, go_back_n_retention({0.01, 64, 64, 0.068, lambda}), 1e-9);
   const auto tcp = predict(lab, lab.traffic[1], 938e6, 1448);
   ASSERT_TRUE(tcp.retention);
   EXPECT_NEAR(*tcp.retention, 0.99, 1e-9); // inside the window: only what is lost is lost

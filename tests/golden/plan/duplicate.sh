@@ -55,8 +55,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
-# twice: packets to server
-tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6475 delay 20us duplicate 1% rate 250mbit seed 4585330820673184961
+# roce-twice: duplicate roce's data, every 20th, from 200ms, 200 at most. Only rdmalab's eBPF programs can do that.
+# tcp-twice: duplicate tcp's data, every 20th, from 200ms, 200 at most. Only rdmalab's eBPF programs can do that.
 
 # 7. Traffic, faulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:

@@ -1,0 +1,556 @@
+/* The path ledger's programs: the kernel's events become steps of the machine in path_ledger.h.
+ * docs/measures.md defines stages and counts. What is attached at a trace point is needed; what is
+ * attached at a function may be missing (src/measure/path_points.cpp knows what that means). */
+#include "core.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#define PATH_MACHINE_CODE
+#include "cpu_ledger.h"
+#include "ledger_hosts.h"
+#include "path_ledger.h"
+
+#define E2BIG 7
+#define EAGAIN 11
+
+char LICENSE[] SEC("license") = "GPL";
+
+__u32 fabric = PATH_HOSTS; /* the host that is the fabric */
+__u64 syscalls[PATH_ROWS * PATH_SYSCALLS] = {};
+struct path_wire wire[PATH_ROWS * PATH_SIZES] = {};
+
+/* The frame between two ports whose time is taken. */
+const void* volatile wire_frame = 0;
+__u64 wire_began = 0;
+__u32 wire_passed = 0; /* frames that set out meanwhile */
+
+struct {
+  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+  __uint(max_entries, 1);
+  __type(key, __u32);
+  __type(value, struct path_cpu);
+} cpus SEC(".maps"), readings SEC(".maps");
+
+/* Tasks of hosts that don't run, by thread id. */
+struct {
+  __uint(type, BPF_MAP_TYPE_HASH);
+  __uint(max_entries, 4096);
+  __type(key, __u32);
+  __type(value, struct path_task);
+} tasks SEC(".maps");
+
+static __u64 path_now(void)
+{
+  return bpf_ktime_get_ns();
+}
+
+static __always_inline struct path_cpu* book(void* map)
+{
+  __u32 zero = 0;
+  return bpf_map_lookup_elem(map, &zero);
+}
+
+/* This CPU's book if it is open. */
+static __always_inline struct path_cpu* open_book(void)
+{
+  struct path_cpu* cpu = book(&cpus);
+  return cpu && cpu->last ? cpu : 0;
+}
+
+/* ---- tasks -------------------------------------------------------------------------------- */
+
+/* Where a task goes on that gets the CPU. */
+static __always_inline void resume(struct task_struct* task, struct path_task* at)
+{
+  __u32 pid = task->pid, tgid = task->tgid, flags = task->flags;
+  struct path_task* known;
+  __u32* host;
+
+  at->stack = 0;
+  at->slot = PATH_OTHER;
+  if (pid == 0) {
+    at->slot = PATH_IDLE;
+    return;
+  }
+  if ((flags & PF_KTHREAD) && !(flags & PF_WQ_WORKER)) return;
+  known = bpf_map_lookup_elem(&tasks, &pid);
+  if (known && known->tgid == tgid) {
+    at->slot = known->slot;
+    at->stack = known->stack;
+    if (flags & PF_KTHREAD) known->slot = PATH_UNPLACED; /* unless it is preempted again */
+    return;
+  }
+  if (flags & PF_KTHREAD) {
+    at->slot = PATH_UNPLACED;
+    return;
+  }
+  /* A new thread, which returns from clone(), or one that waits in the call in which the book was
+   * opened. */
+  host = bpf_map_lookup_elem(&processes, &tgid);
+  if (host && *host < PATH_HOSTS) at->slot = path_slot(*host, PATH_SYSTEM, PATH_BASE);
+}
+
+static __always_inline void remember(struct task_struct* task, const struct path_cpu* cpu)
+{
+  __u32 pid = task->pid;
+  struct path_task *known = bpf_map_lookup_elem(&tasks, &pid), first;
+  if (known) {
+    known->tgid = task->tgid;
+    known->slot = cpu->slot;
+    known->stack = cpu->stack;
+    return;
+  }
+  first.tgid = task->tgid;
+  first.slot = cpu->slot;
+  first.stack = cpu->stack;
+  if (bpf_map_update_elem(&tasks, &pid, &first, BPF_ANY)) __sync_fetch_and_add(&lost, 1);
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(on_sched_switch, bool preempt, struct task_struct* prev, struct task_struct* next,
+             unsigned int prev_state)
+{
+  struct path_cpu* cpu = open_book();
+  struct path_task at;
+  __u32 slot;
+  if (!cpu) return 0;
+  slot = cpu->slot;
+  /* A worker that sleeps has done its item; see cpu_ledger.bpf.c. */
+  if (slot < PATH_MACHINE && (path_kind_of(slot) <= PATH_SYSTEM ||
+                              (path_kind_of(slot) == PATH_WORK && (preempt || prev_state == 0))))
+    remember(prev, cpu);
+  resume(next, &at);
+  path_switch(cpu, at.slot, at.stack);
+  path_count(cpu, at.slot, PATH_SWITCHES, 1);
+  /* A wake-up out of idle skips the scheduler's next look at its clock (wakeup_preempt() in
+   * kernel/sched/core.c), so it counts the way from there as the endpoint's time. */
+  if (at.slot < PATH_MACHINE && path_kind_of(at.slot) == PATH_SYSTEM && prev->pid == 0 &&
+      cpu->woken_pid == (__u32)next->pid)
+    path_count(cpu, at.slot, PATH_WAITED_NS, cpu->last - cpu->woken_at);
+  return 0;
+}
+
+SEC("tp_btf/sys_enter")
+int BPF_PROG(on_sys_enter, struct pt_regs* regs, long id)
+{
+  struct path_cpu* cpu = open_book();
+  __u32 at;
+  if (!cpu || cpu->slot >= PATH_MACHINE || path_kind_of(cpu->slot) > PATH_SYSTEM) return 0;
+  path_sys_enter(cpu);
+  at = (cpu->slot >> 5) * PATH_SYSCALLS + ((__u32)id & (PATH_SYSCALLS - 1));
+  __sync_fetch_and_add(&syscalls[at & (PATH_ROWS * PATH_SYSCALLS - 1)], 1);
+  return 0;
+}
+
+SEC("tp_btf/sys_exit")
+int BPF_PROG(on_sys_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_sys_exit(cpu);
+  return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
+{
+  follow_fork(parent, child);
+  return 0;
+}
+
+SEC("tp_btf/workqueue_execute_start")
+int BPF_PROG(on_work, struct work_struct* work)
+{
+  struct path_cpu* cpu = open_book();
+  __u32 host, slot;
+  if (!cpu || cpu->in_softirq) return 0; /* BH workqueues run in softirq and are its time */
+  host = host_of_work(work);
+  slot = host < PATH_HOSTS ? path_slot(host, PATH_WORK, PATH_BASE) : PATH_OTHER;
+  if (host < PATH_HOSTS) {
+    if (cpu->slot == PATH_UNPLACED) path_count(cpu, slot, PATH_SWITCHES, 1);
+    path_count(cpu, slot, PATH_WORK_ITEMS, 1);
+  }
+  path_place(cpu, slot);
+  return 0;
+}
+
+/* ---- softirqs and the packets in them ------------------------------------------------------- */
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(on_softirq_entry)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_softirq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(on_softirq_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_softirq_exit(cpu);
+  return 0;
+}
+
+static __always_inline void arrived(__u32 host, __u32 length, __u64 now)
+{
+  __u32 at = (host * PATH_SIZES + (length >> 9 & (PATH_SIZES - 1))) & (PATH_ROWS * PATH_SIZES - 1);
+  __u64 ns = now - wire_began;
+  wire_frame = 0;
+  wire[at].frames++;
+  wire[at].bytes += length;
+  wire[at].ns += ns;
+  if (wire[at].min_ns == 0 || ns < wire[at].min_ns) wire[at].min_ns = ns;
+}
+
+/* A packet reaches a host's stack, or the fabric. */
+SEC("tp_btf/netif_receive_skb")
+int BPF_PROG(on_receive, struct sk_buff* skb)
+{
+  struct path_cpu* cpu = open_book();
+  __u32 host, slot = PATH_OTHER;
+  if (!cpu || !cpu->in_softirq || cpu->in_irq) return 0;
+  host = host_of_device(skb->dev);
+  if (host < PATH_HOSTS)
+    slot = path_slot(host, PATH_SOFTIRQ, host == fabric ? PATH_BASE : PATH_STACK);
+  path_place(cpu, slot);
+  path_count(cpu, slot, PATH_PACKETS_IN, 1);
+  /* The Ethernet header is off by now. */
+  if (wire_frame == skb && host != fabric) arrived(host, skb->len + 14, cpu->last);
+  return 0;
+}
+
+/* A packet leaves a host by its device, or the fabric. */
+SEC("tp_btf/net_dev_start_xmit")
+int BPF_PROG(on_transmit, const struct sk_buff* skb, const struct net_device* dev)
+{
+  struct path_cpu* cpu = open_book();
+  __u32 host, slot;
+  if (!cpu || cpu->in_irq) return 0;
+  slot = cpu->slot;
+  if (cpu->in_softirq) {
+    host = host_of_device(dev);
+    if (slot >= PATH_MACHINE || slot >> 5 != host) {
+      slot = PATH_OTHER;
+      if (host < PATH_HOSTS)
+        slot = path_slot(host, PATH_SOFTIRQ, host == fabric ? PATH_BASE : PATH_STACK);
+      path_place(cpu, slot);
+    }
+  }
+  if (slot >= PATH_MACHINE || slot >> 5 == fabric) return 0;
+  path_enter(cpu, PATH_DEVICE);
+  path_count(cpu, slot, PATH_PACKETS_OUT, 1);
+  if (!wire_frame || wire_frame == skb || ++wire_passed > 4096) {
+    wire_frame = skb;
+    wire_began = cpu->last;
+    wire_passed = 0;
+  }
+  return 0;
+}
+
+SEC("tp_btf/net_dev_xmit")
+int BPF_PROG(on_transmitted)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_DEVICE && !cpu->in_irq)
+    path_leave(cpu, PATH_DEVICE);
+  return 0;
+}
+
+/* ---- waking -----------------------------------------------------------------------------------
+ */
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(on_waking)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_enter(cpu, PATH_WAKEUP);
+  return 0;
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(on_woken, struct task_struct* task)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu) return 0;
+  if (cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_WAKEUP) {
+    path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
+    path_leave(cpu, PATH_WAKEUP);
+  }
+  cpu->woken_pid = task->pid;
+  cpu->woken_at = cpu->last;
+  return 0;
+}
+
+/* ---- hard interrupts ------------------------------------------------------------------------ */
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(on_irq_entry)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_irq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(on_irq_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_irq_exit(cpu);
+  return 0;
+}
+
+#ifdef __TARGET_ARCH_x86
+SEC("tp_btf/local_timer_entry")
+int BPF_PROG(on_timer_entry)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_irq_entry(cpu);
+  return 0;
+}
+
+SEC("tp_btf/local_timer_exit")
+int BPF_PROG(on_timer_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_irq_exit(cpu);
+  return 0;
+}
+#endif
+
+/* ---- stages: functions, any of which may be missing ------------------------------------------ */
+
+static __always_inline int enter(__u32 stage)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_enter(cpu, stage);
+  return 0;
+}
+
+static __always_inline int leave(__u32 stage)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_leave(cpu, stage);
+  return 0;
+}
+
+static __always_inline int copy(__u32 copies, __u64 bytes)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu || cpu->slot >= PATH_MACHINE) return 0;
+  path_enter(cpu, PATH_COPY);
+  path_count(cpu, cpu->slot, copies, 1);
+  path_count(cpu, cpu->slot, copies + 1, bytes);
+  return 0;
+}
+
+/* tcp_sendmsg_locked() (tcp.c) copies by functions of lib/, which can't be traced: the copy is what
+ * comes between its finding room for the payload and its turn to a new segment, to sending, or to
+ * its end. A few dozen instructions of bookkeeping are in it. */
+SEC("fexit/sk_page_frag_refill")
+int BPF_PROG(tcp_room_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu || !path_is(cpu->slot, PATH_SYSTEM) || (cpu->slot & 7) != PATH_STACK) return 0;
+  path_turn(cpu, PATH_COPY);
+  path_count(cpu, cpu->slot, PATH_COPIES_IN, 1);
+  return 0;
+}
+
+static __always_inline int tcp_copied(void)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu && path_is(cpu->slot, PATH_SYSTEM) && (cpu->slot & 7) == PATH_COPY)
+    path_turn(cpu, PATH_STACK);
+  return 0;
+}
+
+SEC("fentry/tcp_stream_alloc_skb")
+int BPF_PROG(tcp_segment_entry)
+{
+  return tcp_copied();
+}
+
+SEC("fentry/tcp_write_xmit")
+int BPF_PROG(tcp_write_entry)
+{
+  return tcp_copied();
+}
+
+SEC("fentry/skb_copy_datagram_iter")
+int BPF_PROG(copy_datagram_entry, const struct sk_buff* skb, int offset, void* to, int len)
+{
+  return copy(PATH_COPIES_OUT, (__u32)len);
+}
+
+SEC("fexit/skb_copy_datagram_iter")
+int BPF_PROG(copy_datagram_exit)
+{
+  return leave(PATH_COPY);
+}
+
+SEC("fentry/rxe_mr_copy")
+int BPF_PROG(rxe_copy_entry, void* mr, __u64 iova, void* addr, unsigned int length,
+             unsigned int direction)
+{
+  /* enum rxe_mr_copy_dir: 0 is to the memory region */
+  return copy(direction == 0 ? PATH_COPIES_OUT : PATH_COPIES_IN, length);
+}
+
+SEC("fexit/rxe_mr_copy")
+int BPF_PROG(rxe_copy_exit)
+{
+  return leave(PATH_COPY);
+}
+
+static __always_inline int checksum(void)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu || cpu->slot >= PATH_MACHINE) return 0;
+  path_enter(cpu, PATH_CHECKSUM);
+  path_count(cpu, cpu->slot, PATH_CHECKSUMS, 1);
+  return 0;
+}
+
+SEC("fentry/rxe_icrc_check")
+int BPF_PROG(icrc_check_entry)
+{
+  return checksum();
+}
+
+SEC("fexit/rxe_icrc_check")
+int BPF_PROG(icrc_check_exit)
+{
+  return leave(PATH_CHECKSUM);
+}
+
+SEC("fentry/rxe_icrc_generate")
+int BPF_PROG(icrc_generate_entry)
+{
+  return checksum();
+}
+
+/* rxe_xmit_packet() (rxe_net.c) makes the ICRC and hands the packet to IP: from here to its own
+ * end it is the stack's. */
+SEC("fexit/rxe_icrc_generate")
+int BPF_PROG(icrc_generate_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_CHECKSUM)
+    path_turn(cpu, PATH_STACK);
+  return 0;
+}
+
+SEC("fexit/rxe_xmit_packet")
+int BPF_PROG(rxe_xmit_exit)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_STACK) path_leave(cpu, PATH_STACK);
+  return 0;
+}
+
+/* UDP hands a packet over; nothing that matters follows in UDP and IP. */
+SEC("fentry/rxe_udp_encap_recv")
+int BPF_PROG(rxe_receive_entry)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_turn(cpu, PATH_RXE);
+  return 0;
+}
+
+SEC("fentry/rxe_post_send")
+int BPF_PROG(rxe_post_entry)
+{
+  return enter(PATH_RXE);
+}
+
+SEC("fexit/rxe_post_send")
+int BPF_PROG(rxe_post_exit)
+{
+  return leave(PATH_RXE);
+}
+
+SEC("fentry/tcp_sendmsg")
+int BPF_PROG(tcp_send_entry)
+{
+  return enter(PATH_STACK);
+}
+
+SEC("fexit/tcp_sendmsg")
+int BPF_PROG(tcp_send_exit, void* sk, void* msg, __u64 size, int sent)
+{
+  struct path_cpu* cpu = open_book();
+  if (!cpu || cpu->slot >= PATH_MACHINE) return 0;
+  if (sent > 0) path_count(cpu, cpu->slot, PATH_BYTES_IN, (__u32)sent);
+  if ((cpu->slot & 7) == PATH_COPY) path_turn(cpu, PATH_STACK);
+  path_leave(cpu, PATH_STACK);
+  return 0;
+}
+
+SEC("fentry/tcp_recvmsg")
+int BPF_PROG(tcp_receive_entry)
+{
+  return enter(PATH_STACK);
+}
+
+SEC("fexit/tcp_recvmsg")
+int BPF_PROG(tcp_receive_exit)
+{
+  return leave(PATH_STACK);
+}
+
+SEC("fentry/schedule")
+int BPF_PROG(schedule_entry)
+{
+  return enter(PATH_SCHEDULER);
+}
+
+SEC("fexit/schedule")
+int BPF_PROG(schedule_exit)
+{
+  return leave(PATH_SCHEDULER);
+}
+
+/* ---- opening and reading a book: run on each CPU by BPF_PROG_TEST_RUN -------------------------
+ */
+
+SEC("raw_tp")
+int open_cpu(void* ctx)
+{
+  struct path_cpu* cpu = book(&cpus);
+  struct path_task at;
+  __u64 now = path_now();
+  if (!cpu) return E2BIG;
+  resume(bpf_get_current_task_btf(), &at);
+  cpu->slot = at.slot;
+  cpu->stack = at.stack;
+  cpu->started = now;
+  cpu->last = now;
+  return 0;
+}
+
+/* The caller becomes an endpoint of host 0 until it is told otherwise: what one border costs is
+ * tried out on it. */
+__u32 trial_slot = PATH_OTHER;
+
+SEC("raw_tp")
+int become(void* ctx)
+{
+  struct path_cpu* cpu = open_book();
+  if (cpu) path_become(cpu, trial_slot, 0);
+  return 0;
+}
+
+/* Charges the running stretch and copies the book; EAGAIN if an interrupt charged something
+ * meanwhile. */
+SEC("raw_tp")
+int read_cpu(void* ctx)
+{
+  struct path_cpu *cpu = open_book(), *reading = book(&readings);
+  if (!cpu || !reading) return E2BIG;
+  path_charge(cpu);
+  if (bpf_probe_read_kernel(reading, sizeof(*reading), cpu)) return E2BIG;
+  return *(volatile __u64*)&cpu->last == reading->last ? 0 : EAGAIN;
+}
