@@ -106,7 +106,7 @@ traffic:
 measure: {warmup: 0ms, duration: 50ms, repeat: 1}
 expect:
   - messages(small) == 50
-  - latency(large, p50) > 10 * latency(small, p50)
+  - latency(large, p50) > 3 * latency(small, p50)
 YAML
 expect_status 0 "$RDMALAB" run register.yaml --json
 holds '.verdict == "pass" and .problems == []' out
