@@ -1,6 +1,7 @@
 /* The path ledger's programs: the kernel's events become steps of the machine in path_ledger.h.
  * docs/measures.md defines stages and counts. What is attached at a trace point is needed; what is
- * attached at a function may be missing (path_points.h; src/measure/path_names.cpp knows what that means). */
+ * attached at a function may be missing (path_points.h; src/measure/path_names.cpp knows what that
+ * means). */
 #include "core.h"
 
 #include <bpf/bpf_core_read.h>
