@@ -12,7 +12,8 @@
 
 namespace rdmalab::analysis {
 
-RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder, script)
+RDMALAB_JSON(TcpWitness, traffic, kernel_again, kernel_timeouts, traced_again, traced_timeouts)
+RDMALAB_JSON(CellRecovery, cell, report, summaries, ladder, tcp, script)
 
 namespace {
 
@@ -24,6 +25,27 @@ std::uint32_t mtu_in_force(const record::Cell& cell, const std::string& traffic)
   for (const record::Flow& flow : cell.flows)
     if (flow.traffic == traffic) return flow.path_mtu;
   return 0;
+}
+
+std::vector<TcpWitness> witnesses(const record::Cell& cell, const RecoveryReport& report)
+{
+  std::vector<TcpWitness> all;
+  for (const record::Flow& flow : cell.flows) {
+    const auto again = flow.tcp_info.find("retransmits");
+    if (again == flow.tcp_info.end()) continue;
+    TcpWitness witness{flow.traffic, again->second, {}, 0, 0};
+    if (const auto rto = flow.tcp_info.find("rto_events"); rto != flow.tcp_info.end())
+      witness.kernel_timeouts = rto->second;
+    for (const FlowRecovery& f : report.flows) {
+      if (f.traffic != flow.traffic) continue;
+      witness.traced_again += f.packets_again;
+      for (const Episode& e : f.episodes)
+        witness.traced_timeouts += static_cast<std::uint64_t>(std::ranges::count_if(
+            e.rounds, [](const Round& r) { return r.trigger == Trigger::rto; }));
+    }
+    all.push_back(std::move(witness));
+  }
+  return all;
 }
 
 } // namespace
@@ -71,6 +93,7 @@ rdmalab::Result<std::optional<CellRecovery>> recovery_of(const record::Record& r
   found.cell = cell.id;
   found.report = analyse_recovery(trace, flows);
   found.summaries = summarise(found.report);
+  found.tcp = witnesses(cell, found.report);
   if (const auto telling = telling_episode(found.report))
     found.ladder = episode_sequence(trace, flows, found.report, telling->first, telling->second);
   if (cell.condition == (record.lab.faultless() ? baseline : faulted))

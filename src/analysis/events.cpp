@@ -47,9 +47,9 @@ std::string_view syndrome_name(const std::optional<wire::Syndrome>& syndrome)
 
 class ScriptReader {
 public:
-  ScriptReader(const lab::Lab& lab, const record::Cell& cell, const wire::Trace& trace,
-               const TraceFlows& flows, const Timelines& timelines)
-      : lab_(lab), cell_(cell), trace_(trace), flows_(flows)
+  ScriptReader(const record::Cell& cell, const wire::Trace& trace, const TraceFlows& flows,
+               const Timelines& timelines)
+      : cell_(cell), trace_(trace), flows_(flows)
   {
     gather(timelines);
   }
@@ -277,7 +277,6 @@ private:
     result.seen = "the kernel has no such counter";
   }
 
-  const lab::Lab& lab_;
   const record::Cell& cell_;
   const wire::Trace& trace_;
   const TraceFlows& flows_;
@@ -305,7 +304,7 @@ std::optional<ScriptResult> follow_events(const lab::Lab& lab, const record::Cel
     if (std::ranges::find(cell.traffic, event.traffic) != cell.traffic.end())
       events.push_back(&event);
   if (events.empty()) return std::nullopt;
-  return ScriptReader(lab, cell, trace, flows, timelines).read(events);
+  return ScriptReader(cell, trace, flows, timelines).read(events);
 }
 
 } // namespace rdmalab::analysis

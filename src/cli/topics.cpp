@@ -7,7 +7,7 @@
 namespace rdmalab::cli {
 namespace {
 
-constexpr std::array all{
+constexpr std::array every_topic{
     Topic{
         "faults", "what can be done to packets, and where",
         R"(A fault hits packets of one direction. `where: {from: A, to: B}` names it: packets that A
@@ -133,7 +133,7 @@ auto (default): host if the probe passes, otherwise vm. `rdmalab doctor` says wh
 
 std::span<const Topic> topics()
 {
-  return all;
+  return every_topic;
 }
 
 } // namespace rdmalab::cli

@@ -76,25 +76,24 @@ public:
 private:
   bool read_kind()
   {
-    std::string first;
+    std::vector<std::string> found;
+    bool good = true;
     for (const auto& [name, kind] : event_kinds) {
       const auto value = reader_.text(name);
       if (!reader_.has(name)) continue;
-      if (!first.empty()) {
-        out_.add(reader_.place(name),
-                 fmt::format("an event is one thing: this one is {} and {}", first, name),
-                 "make two events of it");
-        return false;
-      }
-      first = name;
+      found.emplace_back(name);
       event_.kind = kind;
       (judged_at_the_end(kind) ? event_.word : event_.packet_class) = value.value_or("");
-      if (!value) return false; // reported
+      good = good && value; // otherwise it is reported
     }
-    if (first.empty())
+    if (found.empty())
       out_.add(node_, "an event has one of packet, never, completion, state and counter",
                "for example {packet: nak, number: 3}");
-    return !first.empty();
+    else if (found.size() > 1)
+      out_.add(reader_.place(found[1]),
+               fmt::format("an event is one thing: this one is {} and {}", found[0], found[1]),
+               "make two events of it");
+    return good && found.size() == 1;
   }
 
   void read_fields()

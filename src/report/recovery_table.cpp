@@ -215,6 +215,16 @@ std::vector<std::string> recovery_sentences(const RecoveryReport& report)
   return sentences;
 }
 
+std::string witness_sentence(const analysis::TcpWitness& witness)
+{
+  std::string text = fmt::format("The kernel (TCP_INFO) counts {} segments of {} sent again",
+                                 analysis::count_words(witness.kernel_again), witness.traffic);
+  if (witness.kernel_timeouts)
+    text += fmt::format(" and {} time-outs", analysis::count_words(*witness.kernel_timeouts));
+  return text + fmt::format(", the trace {} and {}.", analysis::count_words(witness.traced_again),
+                            analysis::count_words(witness.traced_timeouts));
+}
+
 std::string recovery_table(const RecoveryReport& report, const Style& style)
 {
   return RecoveryPage(report, style).text();

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "analysis/recovery.h"
+#include "analysis/cell_recovery.h"
 #include "report/style.h"
 
 #include <string>
@@ -12,6 +12,9 @@ namespace rdmalab::report {
 /// flows those that lost most), WINDOW (where each traffic's time went), and what the trace can't
 /// say or what broke the protocol. Begins with an empty line; empty if there is nothing to say.
 std::string recovery_table(const analysis::RecoveryReport& report, const Style& style);
+
+/// "The kernel counts 12 segments of tcp sent again and 1 time-out, the trace 12 and 1."
+std::string witness_sentence(const analysis::TcpWitness& witness);
 
 /// A sentence per traffic that lost something: "roce lost 23 packets; recovered 17 times by NAK
 /// (median 512 us), 6 times by timer (median 67.1 ms); 41 % of what was sent again was needless".

@@ -244,6 +244,8 @@ private:
     for (const analysis::CellRecovery& r : result_.recovery) {
       if (!r.cell.ends_with("/faulted/0")) continue;
       out_ += recovery_table(r.report, style_);
+      for (const analysis::TcpWitness& w : r.tcp)
+        paragraph(witness_sentence(w), Tone::faint, "- ", 2);
     }
     out_ += events_table(result_, style_);
   }
