@@ -186,6 +186,11 @@ const Table& traffic_table()
                                    "veno", "westwood", "yeah"},
                                   key("congestion", Type::choice, "congestion control of Linux")))),
        only(tcp, fallback("off", key("nodelay", Type::flag, "TCP_NODELAY"))),
+       only(tcp, range(0, 1024,
+                       fallback("0", key("depth", Type::integer,
+                                         "messages per stream that the receiving application has "
+                                         "not answered; 0: none is answered")))),
+       only(tcp, fallback("off", key("zerocopy", Type::flag, "MSG_ZEROCOPY"))),
        only(command, required(key("client", Type::text,
                                   "program and arguments, run at `from`; {rdma}, "
                                   "{ip} and {peer} are filled in"))),

@@ -48,7 +48,7 @@ RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
 RDMALAB_JSON(Verbs, op, transport, inline_data, srq, depth, qps, path_mtu, timeout, retry_count,
              rnr_retry, min_rnr_timer, messages, receives, replenish, replenish_ns, mistake)
-RDMALAB_JSON(Tcp, streams, congestion, nodelay)
+RDMALAB_JSON(Tcp, streams, congestion, nodelay, depth, zerocopy)
 RDMALAB_JSON(Command, client, server, files, figure, unit)
 RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, ends)
 RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,

@@ -104,6 +104,9 @@ struct Tcp {
   std::uint32_t streams = 1;
   std::string congestion = "cubic";
   bool nodelay = false;
+  std::uint32_t depth = 0; ///< messages of a stream that the receiving application has not answered
+                           ///< yet; 0: it answers none, and any number may be under way
+  bool zerocopy = false;   ///< MSG_ZEROCOPY
 };
 RDMALAB_JSON_DECLARE(Tcp)
 
