@@ -179,7 +179,7 @@ TEST(Analyse, SettingUpIsTheMeanOverAllCells)
   ASSERT_EQ(result.expectations.size(), 3U);
   EXPECT_EQ(result.expectations[0].verdict, Verdict::pass);
   EXPECT_EQ(result.expectations[1].verdict, Verdict::pass);
-  EXPECT_EQ(result.expectations[2].verdict, Verdict::inconclusive);
+  EXPECT_EQ(result.expectations[2].verdict, Verdict::invalid);
   EXPECT_EQ(result.expectations[2].reason, "roce was not timed for step exchange");
 }
 
