@@ -149,7 +149,7 @@ expect: [retention(r) < 50%]
   EXPECT_EQ(lab.measure.repeat, 7U);
   ASSERT_EQ(lab.expect.size(), 1U);
   EXPECT_EQ(lab.expect[0].text, "retention(r) < 50%");
-  EXPECT_EQ(lab.expect[0].line, 29);
+  EXPECT_EQ(lab.expect[0].line, 30);
   EXPECT_EQ(lab.expect[0].column, 10);
 }
 
