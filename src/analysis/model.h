@@ -42,9 +42,9 @@ struct GoBackN {
 /// Retention of rxe's go-back-N. Between two acknowledgements lie s packets, and each has to get
 /// through while it is the expected one, which takes 1/(1−p) tries: s·p/(1−p) losses that count.
 /// The first of them, with probability 1−(1−p)^s, is told by a NAK and replays the W packets in
-/// flight. Every other one waits for the timer: either it is the retransmission itself, for which no
-/// second NAK is sent, or its NAK finds rxe retrying and is ignored until an ACK comes (rxe_comp.c,
-/// COMPST_ERROR_RETRY: started_retry). Losses of ACKs and NAKs are left out.
+/// flight. Every other one waits for the timer: either it is the retransmission itself, for which
+/// no second NAK is sent, or its NAK finds rxe retrying and is ignored until an ACK comes
+/// (rxe_comp.c, COMPST_ERROR_RETRY: started_retry). Losses of ACKs and NAKs are left out.
 ///
 ///   retention = s / (s + (1−(1−p)^s)·W + (s·p/(1−p) − (1−(1−p)^s))·RTO·λ)
 double go_back_n_retention(const GoBackN& qp);

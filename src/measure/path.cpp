@@ -256,7 +256,7 @@ Result<PathReading> PathLedger::reading() const
   PathReading total;
   total.ns.resize(PATH_SLOTS);
   total.borders.resize(PATH_SLOTS);
-  total.count.resize(PATH_ROWS * PATH_COUNTS);
+  total.count.resize(std::size_t{PATH_ROWS} * PATH_COUNTS);
   std::vector<path_cpu> books(static_cast<std::size_t>(state_->cpus));
   for (int cpu = 0; cpu < state_->cpus; ++cpu) {
     std::optional<std::uint32_t> refused = EAGAIN;
@@ -332,7 +332,7 @@ record::Path PathLedger::path_between(const PathReading& begin, const PathReadin
       for (std::uint32_t stage = 0; stage < 8; ++stage) {
         std::string name = stage_name(kind, stage);
         if (blind.contains(name) && stage != PATH_BASE) name = stage_name(kind, PATH_BASE);
-        const std::size_t slot = i * 32 + kind * 8 + stage;
+        const std::size_t slot = i * 32 + std::size_t{kind} * 8 + stage;
         host.stage_ns[name] += d.ns[slot];
         host.borders[name] += d.borders[slot];
       }

@@ -16,12 +16,12 @@ namespace {
 using analysis::Curve;
 using analysis::CurvePoint;
 
-constexpr double width = 760;
-constexpr double height = 420;
-constexpr double left = 60;
-constexpr double right = 190; // the legend stands there
-constexpr double top = 40;
-constexpr double bottom = 50;
+constexpr double chart_width = 760;
+constexpr double chart_height = 420;
+constexpr double chart_left = 60;
+constexpr double chart_right = 190; // the legend stands there
+constexpr double chart_top = 40;
+constexpr double chart_bottom = 50;
 
 constexpr std::array<std::string_view, 8> inks{"#1b6ca8", "#c0392b", "#27865a", "#8e5bb5",
                                                "#b8860b", "#2f8f9d", "#7f4f24", "#555555"};
@@ -45,8 +45,9 @@ public:
         "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" "
         "viewBox=\"0 0 {0:.0f} {1:.0f}\" font-family=\"sans-serif\" font-size=\"12\">\n"
         "<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-        width, height);
-    label(left, 22, "start", fmt::format("{}: throughput kept at {}", sweep_.lab, sweep_.kind), 15);
+        chart_width, chart_height);
+    label(chart_left, 22, "start",
+          fmt::format("{}: throughput kept at {}", sweep_.lab, sweep_.kind), 15);
     axes();
     for (std::size_t i = 0; i < sweep_.curves.size(); ++i) curve(sweep_.curves[i], i);
     return out_ + "</svg>\n";
@@ -56,11 +57,12 @@ private:
   double x(std::uint64_t rate_ppm) const
   {
     const double rate = std::log10(static_cast<double>(std::max<std::uint64_t>(rate_ppm, 1)));
-    return left + (rate - least_) / (most_ - least_) * (width - left - right);
+    return chart_left +
+           (rate - least_) / (most_ - least_) * (chart_width - chart_left - chart_right);
   }
   static double y(double kept)
   {
-    return top + (1 - std::min(kept, 1.05)) * (height - top - bottom);
+    return chart_top + (1 - std::min(kept, 1.05)) * (chart_height - chart_top - chart_bottom);
   }
 
   void label(double at_x, double at_y, std::string_view anchor, const std::string& text, int size)
@@ -78,16 +80,19 @@ private:
   void axes()
   {
     for (int tenth = 0; tenth <= 10; tenth += 2) {
-      line(left, y(tenth / 10.0), width - right, y(tenth / 10.0), "stroke=\"#dddddd\"");
-      label(left - 8, y(tenth / 10.0) + 4, "end", fmt::format("{} %", tenth * 10), 12);
+      line(chart_left, y(tenth / 10.0), chart_width - chart_right, y(tenth / 10.0),
+           "stroke=\"#dddddd\"");
+      label(chart_left - 8, y(tenth / 10.0) + 4, "end", fmt::format("{} %", tenth * 10), 12);
     }
     if (sweep_.curves.empty()) return;
     for (const CurvePoint& p : sweep_.curves.front().points) {
-      line(x(p.rate_ppm), height - bottom, x(p.rate_ppm), height - bottom + 5,
-           "stroke=\"#555555\"");
-      label(x(p.rate_ppm), height - bottom + 20, "middle", units::format_share(p.rate_ppm), 12);
+      line(x(p.rate_ppm), chart_height - chart_bottom, x(p.rate_ppm),
+           chart_height - chart_bottom + 5, "stroke=\"#555555\"");
+      label(x(p.rate_ppm), chart_height - chart_bottom + 20, "middle",
+            units::format_share(p.rate_ppm), 12);
     }
-    line(left, height - bottom, width - right, height - bottom, "stroke=\"#555555\"");
+    line(chart_left, chart_height - chart_bottom, chart_width - chart_right,
+         chart_height - chart_bottom, "stroke=\"#555555\"");
   }
 
   void curve(const Curve& curve, std::size_t index)
@@ -113,10 +118,10 @@ private:
       out_ += fmt::format("<polyline points=\"{}\" fill=\"none\" stroke=\"{}\" "
                           "stroke-dasharray=\"4 4\"/>\n",
                           predicted, ink);
-    const double row = top + 10 + 20 * static_cast<double>(index);
-    line(width - right + 16, row, width - right + 40, row,
+    const double row = chart_top + 10 + 20 * static_cast<double>(index);
+    line(chart_width - chart_right + 16, row, chart_width - chart_right + 40, row,
          fmt::format("stroke=\"{}\" stroke-width=\"2\"", ink));
-    label(width - right + 46, row + 4, "start", curve.traffic, 12);
+    label(chart_width - chart_right + 46, row + 4, "start", curve.traffic, 12);
   }
 
   const analysis::SweepResult& sweep_;

@@ -103,6 +103,15 @@ std::string cpu(const Result& result)
   return any ? out : std::string{};
 }
 
+/// A row of cells that are text, not Markdown.
+std::string plain_row(const std::vector<std::string>& cells)
+{
+  std::vector<std::string> safe;
+  safe.reserve(cells.size());
+  for (const std::string& cell : cells) safe.push_back(plain(cell));
+  return row(safe);
+}
+
 std::string paths(const Result& result)
 {
   if (!result.path) return {};
@@ -110,14 +119,8 @@ std::string paths(const Result& result)
   for (const PathGrid& grid : path_grids(*result.path)) {
     std::string rule = "|";
     for (std::size_t i = 0; i < grid.heading.size(); ++i) rule += i < grid.words ? "---|" : "---:|";
-    std::vector<std::string> heading;
-    for (const std::string& cell : grid.heading) heading.push_back(plain(cell));
-    out += "\n" + row(heading) + rule + "\n";
-    for (const auto& cells : grid.rows) {
-      std::vector<std::string> safe;
-      for (const std::string& cell : cells) safe.push_back(plain(cell));
-      out += row(safe);
-    }
+    out += "\n" + plain_row(grid.heading) + rule + "\n";
+    for (const auto& cells : grid.rows) out += plain_row(cells);
   }
   out += "\n";
   for (const std::string& sentence : path_sentences(*result.path))

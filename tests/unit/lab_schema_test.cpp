@@ -27,7 +27,7 @@ const std::vector<const Table*>& tables()
   static const std::vector<const Table*> all{
       &lab_table(),  &topology_table(), &link_table(),  &shape_table(), &sides_table(),
       &host_table(), &traffic_table(),  &fault_table(), &where_table(), &measure_table(),
-      &rule_table(), &trace_table(),    &event_table()};
+      &rule_table(), &trace_table(),    &event_table(), &claim_table(), &sweep_table()};
   return all;
 }
 
