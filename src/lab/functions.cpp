@@ -110,7 +110,7 @@ const std::vector<std::string>& words_of(Parameter parameter)
                                                "stack",       "rxe",      "device", "softirq",
                                                "wakeup",      "scheduler"};
   // What VerbsLink times (Flow::setup_ns).
-  static const std::vector<std::string> steps{"register", "qp", "exchange", "rts"};
+  static const std::vector<std::string> steps{"register", "qp", "exchange", "rts", "cm"};
   static const std::vector<std::string> conditions{"baseline", "faulted"};
   // rxe's hw_counters (rxe_hw_counters.c; the last two since Linux 7) and an interface's
   // statistics.

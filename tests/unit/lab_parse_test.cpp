@@ -114,11 +114,12 @@ expect: [retention(r) < 50%]
   EXPECT_TRUE(lab.topology.offloads);
   const Traffic& r = lab.traffic.at(0);
   EXPECT_EQ(r.message_bytes, 1024U);
-  EXPECT_EQ(Json(r.verbs).dump(),
-            R"({"op":"read","transport":"rc","inline_data":false,"srq":false,"depth":3,"qps":2,)"
-            R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
-            R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
-            R"("mistake":"wrong-rkey"})");
+  EXPECT_EQ(
+      Json(r.verbs).dump(),
+      R"({"op":"read","transport":"rc","connect":"tcp","inline_data":false,"srq":false,"depth":3,"qps":2,)"
+      R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
+      R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
+      R"("mistake":"wrong-rkey"})");
   EXPECT_EQ(Json(lab.traffic.at(1).tcp).dump(),
             R"({"streams":4,"congestion":"reno","nodelay":true,"depth":5,"zerocopy":true})");
   EXPECT_EQ(lab.groups, (std::vector<std::vector<std::string>>{{"r", "t"}}));
