@@ -85,6 +85,20 @@ void add_counters(TrafficResult& result, const std::vector<Sample>& samples)
   }
 }
 
+/// Mean over all cells of the traffic that set up.
+std::map<std::string, std::uint64_t> setup_of(const std::vector<Sample>& before,
+                                              const std::vector<Sample>& after)
+{
+  std::map<std::string, std::vector<double>> times;
+  for (const auto* samples : {&before, &after})
+    for (const Sample& s : *samples)
+      for (const auto& [step, ns] : s.flow->setup_ns)
+        times[step].push_back(static_cast<double>(ns));
+  std::map<std::string, std::uint64_t> means;
+  for (const auto& [step, each] : times) means[step] = whole(mean(each));
+  return means;
+}
+
 /// False for what is over before the window is: how fast it was says nothing about the link.
 bool lasts(const lab::Lab& lab, const lab::Traffic& traffic)
 {
@@ -114,6 +128,7 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   result.cpu_baseline = cpu_of(before);
   result.broke = broken_flows(record, traffic);
   result.ended = foreseen_ends(record, traffic);
+  result.setup_ns = setup_of(before, after);
   add_counters(result, after.empty() ? before : after);
   for (const auto* samples : {&before, &after})
     for (const Sample& s : *samples) {

@@ -81,6 +81,8 @@ public:
       return completions(call);
     case Function::messages:
       return messages(call);
+    case Function::setup:
+      return setup(call);
     case Function::fired:
     case Function::matched:
       return rule(call);
@@ -229,6 +231,20 @@ private:
     std::uint64_t sum = 0;
     for (const Sample& s : found) sum += s.flow->total_messages;
     return exactly(static_cast<double>(sum));
+  }
+
+  /// Setting up is over before the condition begins, so all cells tell of the same thing.
+  [[nodiscard]] Figure setup(const Call& call) const
+  {
+    std::vector<double> times;
+    for (const record::Cell& cell : record_.cells)
+      for (const record::Flow& flow : cell.flows)
+        if (const auto step = flow.setup_ns.find(call.step);
+            flow.traffic == call.traffic && step != flow.setup_ns.end())
+          times.push_back(static_cast<double>(step->second));
+    if (times.empty())
+      return missing(fmt::format("{} was not timed for step {}", call.traffic, call.step));
+    return averaged(times);
   }
 
   [[nodiscard]] Figure rule(const Call& call) const

@@ -36,19 +36,23 @@ double link_used(const record::Record& record, const lab::Traffic& traffic,
   return used;
 }
 
-/// Bytes that all QPs may have in flight, divided by the round trip, bits/s. Unknown for TCP, whose
-/// window tunes itself.
+/// Bytes that all QPs or streams may have in flight, divided by the round trip, bits/s. Unknown for
+/// TCP without a depth, whose window tunes itself.
 std::optional<std::uint64_t> window_bps(const lab::Lab& lab, const lab::Traffic& traffic,
                                         std::uint32_t payload)
 {
-  if (traffic.kind != lab::TrafficKind::verbs) return std::nullopt;
+  const bool verbs = traffic.kind == lab::TrafficKind::verbs;
+  if (!verbs && (traffic.kind != lab::TrafficKind::tcp || traffic.tcp.depth == 0))
+    return std::nullopt;
   const WireCost message = wire_cost(traffic, payload);
   const std::uint64_t rtt = round_trip_ns(lab, traffic, message.wire_bytes / message.packets);
   if (rtt == 0) return std::nullopt;
-  const std::uint64_t bytes = std::min(packets_in_flight(traffic, message.packets) * payload,
-                                       traffic.verbs.depth * traffic.message_bytes);
-  return static_cast<std::uint64_t>(static_cast<double>(bytes * traffic.verbs.qps) * 8e9 /
-                                    static_cast<double>(rtt));
+  const std::uint64_t bytes = verbs
+                                  ? std::min(packets_in_flight(traffic, message.packets) * payload,
+                                             traffic.verbs.depth * traffic.message_bytes) *
+                                        traffic.verbs.qps
+                                  : traffic.tcp.depth * traffic.message_bytes * traffic.tcp.streams;
+  return static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rtt));
 }
 
 /// Of all CPUs together, so on several CPUs one that is busy alone does not show.

@@ -64,6 +64,7 @@ Prediction predict_tcp(const lab::Lab& lab, const lab::Traffic& traffic, double 
                        double baseline_bps, std::uint32_t payload)
 {
   if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic") return {};
+  if (traffic.tcp.depth != 0) return {}; // the congestion window need not be full
   const WireCost segment = tcp_segment(payload);
   const double rtt = static_cast<double>(round_trip_ns(lab, traffic, segment.wire_bytes)) / 1e9;
   const double ceiling = mathis_bps(payload, rtt, loss) * traffic.tcp.streams;

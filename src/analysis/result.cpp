@@ -15,8 +15,8 @@ RDMALAB_JSON(CpuResult, app_user_ns, app_system_ns, rxe_ns, softirq_ns, seconds_
              percent_of_core)
 RDMALAB_JSON(Limit, by, link_payload_bps, link_share, link_used, window_bps, core_busy)
 RDMALAB_JSON(TrafficResult, name, kind, message_bytes, baseline, faulted, retention, cpu,
-             cpu_baseline, limit, counters, completions, checked_messages, corrupt_messages, broke,
-             ended)
+             cpu_baseline, limit, counters, completions, setup_ns, checked_messages,
+             corrupt_messages, broke, ended)
 RDMALAB_JSON(FaultResult, name, kind, where, setting, requested_ppm, applied_ppm, observed_ppm,
              observed_low_ppm, observed_high_ppm, packets, dropped, consistent)
 RDMALAB_JSON(RuleResult, name, kind, traffic, setting, requested_ppm, observed_ppm,

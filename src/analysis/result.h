@@ -85,6 +85,8 @@ struct TrafficResult {
   /// host → counter → sum over faulted repeats (baseline ones if there are no others)
   std::map<std::string, std::map<std::string, std::uint64_t>> counters;
   std::map<std::string, std::uint64_t> completions; ///< work completion status → count
+  std::map<std::string, std::uint64_t>
+      setup_ns; ///< steps of setting up (record::Flow::setup_ns), mean over all cells; verbs
   std::uint64_t checked_messages = 0;
   std::uint64_t corrupt_messages = 0;
   std::vector<std::string> broke; ///< outcomes of faulted flows that did not end as expected

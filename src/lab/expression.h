@@ -28,6 +28,7 @@ enum class Function {
   corrupt,
   completions,
   messages,
+  setup,
   fired,
   matched,
   syscalls,
@@ -49,6 +50,7 @@ struct Call {
   std::string rule;
   std::string counter;
   std::string status;     ///< "IBV_WC_RETRY_EXC_ERR"
+  std::string step;       ///< of setting up: "rts"
   std::string percentile; ///< "p50", "p99", "p999", "max"
   std::string part;       ///< "app", "system", "rxe", "softirq", "total"; cpu()'s default is total
   std::string stage;      ///< "copy"; of a message's path, see docs/measures.md

@@ -67,17 +67,17 @@ private:
           {expression.column,
            fmt::format("{} needs the path ledger, which is off", signature_of(call.function).name),
            "say `path: on` in `measure`"});
-    if (call.function == Function::completions || !call.status.empty()) check_verbs(expression);
+    if (call.function == Function::completions) check_verbs(expression, "has no work completions");
+    if (call.function == Function::setup) check_verbs(expression, "sets up no queue pair");
   }
 
-  void check_verbs(const Expr& expression)
+  void check_verbs(const Expr& expression, const char* lack)
   {
     for (const Traffic& traffic : lab_.traffic)
       if (traffic.name == expression.call.traffic && traffic.kind != TrafficKind::verbs)
-        out_.push_back(
-            {column_of(expression, traffic.name),
-             fmt::format("\"{}\" is no verbs traffic and has no work completions", traffic.name),
-             {}});
+        out_.push_back({column_of(expression, traffic.name),
+                        fmt::format("\"{}\" is no verbs traffic and {}", traffic.name, lack),
+                        {}});
   }
 
   const Lab& lab_;

@@ -28,6 +28,7 @@ const std::vector<Signature>& signatures()
        {P::traffic, P::status},
        {P::condition}},
       {Function::messages, "messages", Dimension::count, {P::traffic}, {P::condition}},
+      {Function::setup, "setup", Dimension::time, {P::traffic, P::step}, {}},
       {Function::syscalls, "syscalls", Dimension::ratio, {P::traffic, P::host}, {}},
       {Function::copies, "copies", Dimension::ratio, {P::traffic, P::host}, {}},
       {Function::copied, "copied", Dimension::ratio, {P::traffic, P::host}, {}},
@@ -84,6 +85,8 @@ std::string name_of(Parameter parameter)
     return "part";
   case Parameter::stage:
     return "stage";
+  case Parameter::step:
+    return "step";
   case Parameter::condition:
     return "condition";
   }
@@ -106,6 +109,8 @@ const std::vector<std::string>& words_of(Parameter parameter)
   static const std::vector<std::string> stages{"application", "syscall",  "copy",   "checksum",
                                                "stack",       "rxe",      "device", "softirq",
                                                "wakeup",      "scheduler"};
+  // What VerbsLink times (Flow::setup_ns).
+  static const std::vector<std::string> steps{"register", "qp", "exchange", "rts", "cm"};
   static const std::vector<std::string> conditions{"baseline", "faulted"};
   // rxe's hw_counters (rxe_hw_counters.c; the last two since Linux 7) and an interface's
   // statistics.
@@ -159,6 +164,8 @@ const std::vector<std::string>& words_of(Parameter parameter)
     return parts;
   case Parameter::stage:
     return stages;
+  case Parameter::step:
+    return steps;
   case Parameter::condition:
     return conditions;
   default:
@@ -185,6 +192,8 @@ std::string& field_of(Call& call, Parameter parameter)
     return call.part;
   case Parameter::stage:
     return call.stage;
+  case Parameter::step:
+    return call.step;
   case Parameter::condition:
     return call.condition;
   case Parameter::traffic:

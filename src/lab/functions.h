@@ -18,6 +18,7 @@ enum class Parameter {
   percentile,
   part,
   stage,
+  step,
   condition
 };
 

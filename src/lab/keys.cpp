@@ -138,6 +138,9 @@ const Table& traffic_table()
        only(verbs, fallback("rc", choices({"rc", "uc", "ud"},
                                           key("transport", Type::choice,
                                               "reliable or unreliable connection, datagrams")))),
+       only(verbs, fallback("tcp", choices({"tcp", "cm"},
+                                           key("connect", Type::choice,
+                                               "how QPs learn of their peers; cm: librdmacm")))),
        only(verbs, fallback("off", key("inline", Type::flag, "IBV_SEND_INLINE"))),
        only(verbs,
             fallback("off", key("srq", Type::flag, "the target's QPs share one receive queue"))),
@@ -186,6 +189,11 @@ const Table& traffic_table()
                                    "veno", "westwood", "yeah"},
                                   key("congestion", Type::choice, "congestion control of Linux")))),
        only(tcp, fallback("off", key("nodelay", Type::flag, "TCP_NODELAY"))),
+       only(tcp, range(0, 1024,
+                       fallback("0", key("depth", Type::integer,
+                                         "messages per stream that the receiving application has "
+                                         "not answered; 0: none is answered")))),
+       only(tcp, fallback("off", key("zerocopy", Type::flag, "MSG_ZEROCOPY"))),
        only(command, required(key("client", Type::text,
                                   "program and arguments, run at `from`; {rdma}, "
                                   "{ip} and {peer} are filled in"))),

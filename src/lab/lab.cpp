@@ -18,6 +18,7 @@ RDMALAB_JSON_ENUM(VerbsOp, {{VerbsOp::send, "send"},
                             {VerbsOp::compare_swap, "compare-swap"},
                             {VerbsOp::register_memory, "register"}})
 RDMALAB_JSON_ENUM(Transport, {{Transport::rc, "rc"}, {Transport::uc, "uc"}, {Transport::ud, "ud"}})
+RDMALAB_JSON_ENUM(Connect, {{Connect::tcp, "tcp"}, {Connect::cm, "cm"}})
 RDMALAB_JSON_ENUM(Replenish, {{Replenish::at_once, "at-once"},
                               {Replenish::never, "never"},
                               {Replenish::after, "after"}})
@@ -46,9 +47,10 @@ RDMALAB_JSON_ENUM(FaultKind, {{FaultKind::loss, "loss"},
 RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
 RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
-RDMALAB_JSON(Verbs, op, transport, inline_data, srq, depth, qps, path_mtu, timeout, retry_count,
-             rnr_retry, min_rnr_timer, messages, receives, replenish, replenish_ns, mistake)
-RDMALAB_JSON(Tcp, streams, congestion, nodelay)
+RDMALAB_JSON(Verbs, op, transport, connect, inline_data, srq, depth, qps, path_mtu, timeout,
+             retry_count, rnr_retry, min_rnr_timer, messages, receives, replenish, replenish_ns,
+             mistake)
+RDMALAB_JSON(Tcp, streams, congestion, nodelay, depth, zerocopy)
 RDMALAB_JSON(Command, client, server, files, figure, unit)
 RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, ends)
 RDMALAB_JSON(Fault, name, kind, from, to, rate_ppm, correlation_ppm, p_ppm, r_ppm, bad_loss_ppm,

@@ -56,6 +56,11 @@ RDMALAB_JSON_DECLARE(VerbsOp)
 enum class Transport { rc, uc, ud };
 RDMALAB_JSON_DECLARE(Transport)
 
+/// How QPs learn of their peers: over a TCP connection of the two ends, or by the RDMA connection
+/// manager.
+enum class Connect { tcp, cm };
+RDMALAB_JSON_DECLARE(Connect)
+
 /// What happens when a target's receives are used up.
 enum class Replenish { at_once, never, after };
 RDMALAB_JSON_DECLARE(Replenish)
@@ -84,6 +89,7 @@ struct Verbs {
   VerbsOp op = VerbsOp::write;
   Transport transport = Transport::rc;
   bool inline_data = false; ///< IBV_SEND_INLINE
+  Connect connect = Connect::tcp;
   bool srq = false;         ///< the target's QPs share one receive queue
   std::uint32_t depth = 16; ///< messages in flight per QP
   std::uint32_t qps = 1;
@@ -104,6 +110,9 @@ struct Tcp {
   std::uint32_t streams = 1;
   std::string congestion = "cubic";
   bool nodelay = false;
+  std::uint32_t depth = 0; ///< messages of a stream that the receiving application has not answered
+                           ///< yet; 0: it answers none, and any number may be under way
+  bool zerocopy = false;   ///< MSG_ZEROCOPY
 };
 RDMALAB_JSON_DECLARE(Tcp)
 

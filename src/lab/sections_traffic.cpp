@@ -11,14 +11,26 @@
 namespace rdmalab::lab {
 namespace {
 
+constexpr std::uint64_t most_bytes_in_flight = 64
+                                               << 20; // both ends of it live in one guest's memory
+
 /// Of the header by which a message is checked.
 constexpr std::uint64_t least_message_bytes = 64;
 
-void read_tcp(Reader& reader, Tcp& tcp)
+void read_tcp(Reader& reader, const Traffic& traffic, Tcp& tcp, Diagnostics& out)
 {
   reader.into("streams", tcp.streams);
   reader.into("congestion", tcp.congestion);
   reader.into("nodelay", tcp.nodelay);
+  reader.into("depth", tcp.depth);
+  reader.into("zerocopy", tcp.zerocopy);
+  const std::uint64_t in_flight = traffic.message_bytes * tcp.depth * tcp.streams;
+  if (in_flight > most_bytes_in_flight)
+    out.add(
+        reader.place("depth"),
+        fmt::format("message * depth * streams of \"{}\" is {}", traffic.name,
+                    format_quantity(Type::bytes, in_flight)),
+        fmt::format("at most {} in flight", format_quantity(Type::bytes, most_bytes_in_flight)));
 }
 
 void read_command(Reader& reader, Command& command, Diagnostics& out)
@@ -68,7 +80,7 @@ void read_one(const Node& node, Lab& lab, const Names& hosts, Names& traffics, D
     read_verbs(reader, traffic, lab.topology.mtu, out);
   } else if (reader.kind() == "tcp") {
     traffic.kind = TrafficKind::tcp;
-    read_tcp(reader, traffic.tcp);
+    read_tcp(reader, traffic, traffic.tcp, out);
   } else if (reader.kind() == "command") {
     traffic.kind = TrafficKind::command;
     read_command(reader, traffic.command, out);

@@ -34,6 +34,7 @@ public:
   {
     into_enum(reader_, "op", verbs_.op);
     into_enum(reader_, "transport", verbs_.transport);
+    into_enum(reader_, "connect", verbs_.connect);
     reader_.into("inline", verbs_.inline_data);
     reader_.into("srq", verbs_.srq);
     reader_.into("depth", verbs_.depth);
@@ -53,6 +54,7 @@ public:
     if (op.atomic && !reader_.has("message")) traffic_.message_bytes = atomic_bytes;
     path_mtu();
     transport(op);
+    connecting();
     message(op);
     receiving(op);
     mistake();
@@ -106,6 +108,19 @@ private:
                            format_quantity(Type::bytes, traffic_.message_bytes),
                            format_quantity(Type::bytes, mtu)),
                fmt::format("message: {}", format_quantity(Type::bytes, mtu)));
+  }
+
+  void connecting()
+  {
+    if (verbs_.connect != Connect::cm) return;
+    if (verbs_.transport != Transport::rc)
+      complain("connect", "the connection manager connects reliable connections only",
+               "transport: rc, or connect: tcp");
+    const auto early = {Mistake::qp_reset, Mistake::qp_init, Mistake::qp_rtr, Mistake::no_exchange};
+    if (std::find(early.begin(), early.end(), verbs_.mistake) != early.end())
+      complain("mistake",
+               "this mistake is made where the connection manager has its hand on the QP",
+               "take another mistake, or connect: tcp");
   }
 
   void message(const Operation& op)

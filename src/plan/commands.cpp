@@ -225,6 +225,14 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
       continue;
     }
     const auto seconds = std::max<std::uint64_t>(1, plan.lab.measure.duration_ns / 1'000'000'000);
+    if (t.kind == lab::TrafficKind::tcp && t.tcp.depth != 0) {
+      script.comment(fmt::format("  {}: ip netns exec {} netserver", t.name, to.netns));
+      script.comment(
+          fmt::format("  {}: ip netns exec {} netperf -H {} -l {} -t TCP_RR -- -r {},8{}", t.name,
+                      from.netns, to.ip, seconds, t.message_bytes,
+                      t.tcp.depth > 1 ? fmt::format(" -b {}", t.tcp.depth - 1) : ""));
+      continue;
+    }
     if (t.kind == lab::TrafficKind::tcp) {
       script.comment(fmt::format("  {}: ip netns exec {} iperf3 -s -1 &", t.name, to.netns));
       script.comment(fmt::format("  {}: ip netns exec {} iperf3 -c {} -P {} -C {} -l {} -t {}{}",

@@ -41,9 +41,11 @@ struct Flow {
   std::map<std::string, std::string>
       qp_states; ///< at the end of traffic: "client 0" to "RTS", by ibv_query_qp(3) (verbs)
   std::map<std::string, std::uint64_t>
-      setup_ns; ///< at the initiator: "register", "qp", "exchange", "rts" (verbs)
+      setup_ns; ///< at the initiator: "register", "qp", "exchange", "rts" or "cm" (verbs)
   std::map<std::string, std::uint64_t>
-      tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp)
+      tcp_info;               ///< selected fields of tcp_info, summed over streams (tcp); with
+                              ///< MSG_ZEROCOPY also "zerocopy_sends" and, of these, those whose
+                              ///< completion says that the kernel copied, "zerocopy_copied"
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
   std::map<std::string, std::string>
       output;        ///< of a command: "client", "server" to what they printed

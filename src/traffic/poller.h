@@ -11,7 +11,8 @@
 
 namespace rdmalab::traffic {
 
-/// epoll(7), level triggered: which of several descriptors can go on. Move-only.
+/// epoll(7), level triggered unless EPOLLET is asked for: which of several descriptors can go on.
+/// Move-only.
 class Poller {
 public:
   static Result<Poller> create();

@@ -27,6 +27,17 @@ Status set_nonblocking(int fd)
   return {};
 }
 
+Status set_patience(int fd, int option, std::uint64_t until_ns, const char* name)
+{
+  const std::uint64_t now = monotonic_ns();
+  const std::uint64_t us = std::max<std::uint64_t>(1, (until_ns - std::min(now, until_ns)) / 1000);
+  const timeval patience{static_cast<time_t>(us / 1'000'000),
+                         static_cast<suseconds_t>(us % 1'000'000)};
+  if (::setsockopt(fd, SOL_SOCKET, option, &patience, sizeof patience) != 0)
+    return system_error(std::string("set socket option ") + name);
+  return {};
+}
+
 /// tcpi_total_rto (Linux 6.7) follows tcpi_rehash; the headers of Debian 12 end before it.
 constexpr std::size_t total_rto_offset =
     offsetof(tcp_info, tcpi_snd_wnd) + 3 * sizeof(std::uint32_t);
@@ -74,6 +85,16 @@ Status prepare_receiver(int fd)
   return set_nonblocking(fd);
 }
 
+Status send_at_once(int fd)
+{
+  return set_option(fd, IPPROTO_TCP, TCP_NODELAY, 1, "TCP_NODELAY");
+}
+
+Status allow_zerocopy(int fd)
+{
+  return set_option(fd, SOL_SOCKET, SO_ZEROCOPY, 1, "SO_ZEROCOPY");
+}
+
 std::uint16_t local_port(int fd)
 {
   sockaddr_in address{};
@@ -86,13 +107,13 @@ Status let_reads_wait(int fd, std::uint64_t until_ns)
 {
   if (::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) & ~O_NONBLOCK) != 0)
     return system_error("let a stream's reads wait");
-  const std::uint64_t now = monotonic_ns();
-  const std::uint64_t us = std::max<std::uint64_t>(1, (until_ns - std::min(now, until_ns)) / 1000);
-  const timeval patience{static_cast<time_t>(us / 1'000'000),
-                         static_cast<suseconds_t>(us % 1'000'000)};
-  if (::setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience) != 0)
-    return system_error("set socket option SO_RCVTIMEO");
-  return {};
+  return set_patience(fd, SO_RCVTIMEO, until_ns, "SO_RCVTIMEO");
+}
+
+Status let_calls_wait(int fd, std::uint64_t until_ns)
+{
+  TRY(let_reads_wait(fd, until_ns));
+  return set_patience(fd, SO_SNDTIMEO, until_ns, "SO_SNDTIMEO");
 }
 
 Result<std::uint32_t> add_tcp_info(int fd, std::map<std::string, std::uint64_t>& sums)

@@ -23,11 +23,20 @@ Status prepare_sender(int fd, bool nodelay, std::uint64_t unsent_bytes);
 /// Non-blocking.
 Status prepare_receiver(int fd);
 
+/// What is sent on a stream leaves at once (TCP_NODELAY).
+Status send_at_once(int fd);
+
+/// MSG_ZEROCOPY means something (SO_ZEROCOPY).
+Status allow_zerocopy(int fd);
+
 /// The port of this end; 0 if the connection is gone.
 std::uint16_t local_port(int fd);
 
 /// A stream that is read alone needs no poller: reads wait for data, until the time is up (EAGAIN).
 Status let_reads_wait(int fd, std::uint64_t until_ns);
+
+/// The same for sends and reads.
+Status let_calls_wait(int fd, std::uint64_t until_ns);
 
 /// Adds a connection's tcp_info (linux/tcp.h) to `sums`: retransmits, bytes_retransmitted,
 /// bytes_sent, lost, reordering_seen, rto_events (kernel 6.7 and later), snd_cwnd in packets,

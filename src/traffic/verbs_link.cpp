@@ -203,6 +203,10 @@ Status VerbsLink::meet(const EndpointSpec& spec, std::uint64_t deadline_ns)
 Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
 {
   const std::uint64_t begin = monotonic_ns();
+  const bool by_cm = spec.traffic.verbs.connect == lab::Connect::cm;
+  if (by_cm) {
+    TRY_ASSIGN(cm_, ConnectionManager::open(spec)); // the target listens before it tells
+  }
   Introduction ours;
   for (const StreamId& stream : streams_) {
     ours.qp_numbers.push_back(stream.qp_number);
@@ -228,6 +232,16 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
 
   TRY_ASSIGN(path_mtu_,
              agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
+  TRY(connect(spec, theirs, deadline_ns));
+  TRY(post_first_receives(spec));
+  setup_ns_[by_cm ? "cm" : "rts"] = monotonic_ns() - told;
+  return {};
+}
+
+/// All QPs from RESET to RTS.
+Status VerbsLink::connect(const EndpointSpec& spec, const Introduction& theirs,
+                          std::uint64_t deadline_ns)
+{
   TRY_ASSIGN(const ibv_mtu mtu, mtu_code(path_mtu_));
   TRY_ASSIGN(const ibv_gid peer_gid, mapped_gid(spec.peer_ip));
   const auto most_reads = [&](int device_limit) {
@@ -237,19 +251,27 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
   };
   QpAttributes attributes(spec.traffic.verbs, port_number, gid_index_);
   attributes.access(qp_access_of(spec));
-  attributes.path_mtu(mtu).outstanding_reads(most_reads(device_.max_qp_init_rd_atom),
-                                             most_reads(device_.max_qp_rd_atom));
+  const std::uint8_t reads_out = most_reads(device_.max_qp_init_rd_atom);
+  const std::uint8_t reads_in = most_reads(device_.max_qp_rd_atom);
+  attributes.path_mtu(mtu).outstanding_reads(reads_out, reads_in);
   for (std::size_t i = 0; i < qps_.size(); ++i) {
-    attributes.local_psn(ours.psns[i]).peer(peer_gid, theirs.qp_numbers[i], theirs.psns[i]);
+    CmTerms terms{streams_[i].first_psn, theirs.qp_numbers[i], theirs.psns[i]};
+    if (cm_) {
+      TRY_ASSIGN(terms,
+                 cm_->negotiate(streams_[i].qp_number, std::min(reads_out, reads_in), deadline_ns));
+      streams_[i].first_psn = terms.local_psn;
+      if (terms.peer_qp != theirs.qp_numbers[i])
+        return Error{Exit::setup, "agree with the peer's connection manager on a QP", 0, {}, {}};
+    }
+    attributes.local_psn(terms.local_psn).peer(peer_gid, terms.peer_qp, terms.peer_psn);
     TRY(bring_up(spec, i, attributes));
+    if (cm_) TRY(cm_->confirm(deadline_ns));
   }
   if (spec.traffic.verbs.transport == lab::Transport::ud) {
     ibv_ah_attr path = attributes.path();
     address_.reset(ibv_create_ah(pd_.get(), &path));
     if (!address_) return system_error("create an address handle for " + spec.peer_ip);
   }
-  TRY(post_first_receives(spec));
-  setup_ns_["rts"] = monotonic_ns() - told;
   return {};
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "traffic/connection_manager.h"
 #include "traffic/endpoint.h"
 #include "traffic/json_socket.h"
 #include "traffic/qp_attributes.h"
@@ -8,11 +9,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace rdmalab::traffic {
+
+struct Introduction;
 
 /// What happened while waiting for completions.
 struct Completions {
@@ -68,7 +72,7 @@ public:
   [[nodiscard]] JsonSocket& oob() { return oob_; }
 
   [[nodiscard]] const std::vector<StreamId>& streams() const { return streams_; }
-  /// How long the steps of setting up took, ns: "register", "qp", "exchange", "rts".
+  /// How long the steps of setting up took, ns: "register", "qp", "exchange", "rts" or "cm".
   [[nodiscard]] const std::map<std::string, std::uint64_t>& setup_ns() const { return setup_ns_; }
 
   /// Moves all QPs to ERROR.
@@ -92,6 +96,7 @@ private:
   Status check_limits(const EndpointSpec& spec, const ibv_port_attr& port) const;
   Status make_memory(const EndpointSpec& spec);
   Status make_queues(const EndpointSpec& spec);
+  Status connect(const EndpointSpec& spec, const Introduction& theirs, std::uint64_t deadline_ns);
   Status bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
   Status post_first_receives(const EndpointSpec& spec);
   Status take_event();
@@ -107,6 +112,7 @@ private:
   AddressHandle address_;
   std::vector<StreamId> streams_;
   JsonSocket oob_;
+  std::optional<ConnectionManager> cm_;
   ibv_device_attr device_{};
   std::uint8_t gid_index_ = 0;
   std::uint32_t active_mtu_ = 0;

@@ -156,6 +156,33 @@ TEST(Analyse, EveryFunctionOfTheLanguageHasAFigure)
     EXPECT_EQ(e.verdict, Verdict::pass) << e.text << ": " << e.reason;
 }
 
+TEST(Analyse, SettingUpIsTheMeanOverAllCells)
+{
+  const Result result = analysed([](record::Record& r) {
+    std::uint64_t ns = 1'000;
+    for (record::Cell& cell : r.cells)
+      for (record::Flow& flow : cell.flows)
+        if (flow.traffic == "roce") flow.setup_ns = {{"rts", ns += 1'000}, {"qp", 5'000}};
+    r.lab.expect.clear();
+    for (const char* text :
+         {"setup(roce, qp) == 5us", "setup(roce, rts) > 1us", "setup(roce, exchange) < 1s"})
+      r.lab.expect.push_back({text, 1, 1});
+  });
+  for (const TrafficResult& t : result.traffic) {
+    EXPECT_EQ(t.setup_ns.contains("rts"), t.name == "roce");
+    if (t.name != "roce") continue;
+    EXPECT_EQ(t.setup_ns.at("qp"), 5'000U);
+    // 2 us, 3 us, ... for each cell.
+    const auto cells = t.baseline->repeats_bps.size() + t.faulted->repeats_bps.size();
+    EXPECT_EQ(t.setup_ns.at("rts"), 2'000 + (cells - 1) * 500);
+  }
+  ASSERT_EQ(result.expectations.size(), 3U);
+  EXPECT_EQ(result.expectations[0].verdict, Verdict::pass);
+  EXPECT_EQ(result.expectations[1].verdict, Verdict::pass);
+  EXPECT_EQ(result.expectations[2].verdict, Verdict::invalid);
+  EXPECT_EQ(result.expectations[2].reason, "roce was not timed for step exchange");
+}
+
 TEST(Analyse, AFigureThatDoesNotExistIsNoPass)
 {
   const Result result = analysed([](record::Record& r) {

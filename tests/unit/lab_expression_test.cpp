@@ -93,6 +93,7 @@ TEST(Expression, CallsKnowTheirArgumentsByMeaning)
   EXPECT_EQ(good("counter(client, rcvd_seq_err) > 0").left.call.traffic, "");
   EXPECT_EQ(good("completions(roce, IBV_WC_RETRY_EXC_ERR) == 0").left.call.status,
             "IBV_WC_RETRY_EXC_ERR");
+  EXPECT_EQ(good("setup(roce, register) < 1ms").left.call.step, "register");
   EXPECT_EQ(good("observed(loss) >= 0.5%").left.call.fault, "loss");
 }
 
@@ -129,6 +130,8 @@ TEST(Expression, MistakesHaveAColumn)
       {"cpu(a, b, baseline, rxe) < 1", 21, "cpu takes no \"rxe\" here"},
       {"counter(client, sent_packets) > 0", 17, "unknown counter \"sent_packets\""},
       {"completions(roce, RETRY) > 0", 19, "unknown status \"RETRY\""},
+      {"setup(roce, rtss) < 1ms", 13, "unknown step \"rtss\"; did you mean \"rts\"?"},
+      {"setup(roce, rts) < 1", 20, "missing unit"},
       {"foo(tcp) < 1", 1, "unknown function \"foo\""},
       {"1..2 < 3", 1, "\"1..2\" is not a number"},
       {"(1 < 3", 4, "expected ) and not \"<\""},
@@ -173,6 +176,7 @@ TEST(Expression, NamesAreCheckedAgainstTheLab)
   EXPECT_THAT(first("observed(lost) > 0%").message, HasSubstr("no fault \"lost\""));
   EXPECT_THAT(first("completions(tcp-a, IBV_WC_SUCCESS) > 0").message,
               HasSubstr("no work completions"));
+  EXPECT_THAT(first("setup(tcp-a, rts) > 0ns").message, HasSubstr("sets up no queue pair"));
 }
 
 TEST(Expression, WithoutFaultsThereIsNoRetention)

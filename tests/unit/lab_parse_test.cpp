@@ -78,7 +78,8 @@ topology:
 traffic:
   - {name: r, kind: verbs, from: a, to: b, op: read, message: 1KiB, depth: 3, qps: 2, path_mtu: 4096, timeout: 10,
      retry_count: 5, rnr_retry: 4, min_rnr_timer: 1, messages: 8, mistake: wrong-rkey}
-  - {name: t, kind: tcp, from: b, to: a, message: 2KiB, streams: 4, congestion: reno, nodelay: on}
+  - {name: t, kind: tcp, from: b, to: a, message: 2KiB, streams: 4, congestion: reno, nodelay: on, depth: 5,
+     zerocopy: on}
 run: together
 faults:
   - {name: f1, where: {from: a, to: b}, kind: loss, rate: 0.01%, correlation: 25%}
@@ -113,13 +114,14 @@ expect: [retention(r) < 50%]
   EXPECT_TRUE(lab.topology.offloads);
   const Traffic& r = lab.traffic.at(0);
   EXPECT_EQ(r.message_bytes, 1024U);
-  EXPECT_EQ(Json(r.verbs).dump(),
-            R"({"op":"read","transport":"rc","inline_data":false,"srq":false,"depth":3,"qps":2,)"
-            R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
-            R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
-            R"("mistake":"wrong-rkey"})");
+  EXPECT_EQ(
+      Json(r.verbs).dump(),
+      R"({"op":"read","transport":"rc","connect":"tcp","inline_data":false,"srq":false,"depth":3,"qps":2,)"
+      R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
+      R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
+      R"("mistake":"wrong-rkey"})");
   EXPECT_EQ(Json(lab.traffic.at(1).tcp).dump(),
-            R"({"streams":4,"congestion":"reno","nodelay":true})");
+            R"({"streams":4,"congestion":"reno","nodelay":true,"depth":5,"zerocopy":true})");
   EXPECT_EQ(lab.groups, (std::vector<std::vector<std::string>>{{"r", "t"}}));
   const auto& f = lab.faults;
   ASSERT_EQ(f.size(), 8U);
@@ -148,7 +150,7 @@ expect: [retention(r) < 50%]
   EXPECT_EQ(lab.measure.repeat, 7U);
   ASSERT_EQ(lab.expect.size(), 1U);
   EXPECT_EQ(lab.expect[0].text, "retention(r) < 50%");
-  EXPECT_EQ(lab.expect[0].line, 29);
+  EXPECT_EQ(lab.expect[0].line, 30);
   EXPECT_EQ(lab.expect[0].column, 10);
 }
 

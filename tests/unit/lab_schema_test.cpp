@@ -63,7 +63,7 @@ TEST(LabSchema, SaysDraftTypesUnitsAndRequiredKeys)
   ASSERT_EQ(kinds.size(), 3U);
   EXPECT_EQ(kinds[0].at("properties").at("kind").at("const"), "verbs");
   EXPECT_TRUE(kinds[0].at("properties").contains("depth"));
-  EXPECT_FALSE(kinds[1].at("properties").contains("depth"));
+  EXPECT_FALSE(kinds[1].at("properties").contains("qps"));
   EXPECT_EQ(kinds[0].at("properties").at("path_mtu").at("enum").dump(), "[256,512,1024,2048,4096]");
   EXPECT_EQ(json.at("properties").at("faults").at("items").at("oneOf").size(), 8U);
   EXPECT_THAT(json.at("properties").at("timeout").at("pattern").get<std::string>(),

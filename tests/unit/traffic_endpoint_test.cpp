@@ -1,9 +1,11 @@
 #include "base/clock.h"
 #include "base/fd.h"
 #include "traffic/endpoint.h"
+#include "traffic/zero_copy.h"
 
 #include <csignal>
 #include <numeric>
+#include <tuple>
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
@@ -118,6 +120,100 @@ INSTANTIATE_TEST_SUITE_P(Shapes, Tcp,
                                          Shape{65536, 2, 1U << 30}, Shape{1000, 1, 1U << 20},
                                          Shape{3'000'000, 2}));
 
+struct Windowed {
+  std::uint64_t message_bytes;
+  std::uint32_t streams;
+  std::uint32_t depth;
+  bool zerocopy;
+};
+
+class TcpWindow : public testing::TestWithParam<Windowed> {};
+
+TEST_P(TcpWindow, EveryMessageArrivesAndIsAnswered)
+{
+  const auto [bytes, streams, depth, zerocopy] = GetParam();
+  const std::uint16_t port = free_port();
+  auto from = spec(Role::initiator, bytes, streams, port);
+  from.traffic.tcp.depth = depth;
+  from.traffic.tcp.zerocopy = zerocopy;
+  auto to = from;
+  to.role = Role::target;
+  auto pair = connected(from, to);
+  ASSERT_TRUE(pair) << pair.error().message();
+  const auto flow = run(*pair, soon(window));
+  ASSERT_TRUE(flow) << flow.error().message();
+
+  EXPECT_EQ(flow->outcome, "ok");
+  EXPECT_GT(flow->messages, 0U);
+  EXPECT_EQ(flow->bytes, flow->messages * bytes);
+  EXPECT_EQ(flow->checked_messages, flow->total_messages);
+  EXPECT_EQ(flow->corrupt_messages, 0U);
+  EXPECT_EQ(flow->latency.count(), flow->messages);
+  for (const std::uint64_t each : flow->bytes_per_stream) EXPECT_GT(each, 0U);
+  EXPECT_GT(flow->path_mtu, 500U);
+  ASSERT_EQ(flow->tcp_info.contains("zerocopy_sends"), zerocopy);
+  if (zerocopy) {
+    EXPECT_GE(flow->tcp_info.at("zerocopy_sends"), flow->total_messages);
+    // A packet that loops back is read by a socket, so the kernel has copied it before.
+    EXPECT_EQ(flow->tcp_info.at("zerocopy_copied"), flow->tcp_info.at("zerocopy_sends"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shapes, TcpWindow,
+                         testing::Values(Windowed{64, 1, 1, false}, Windowed{65536, 1, 1, false},
+                                         Windowed{1000, 1, 1000, false},
+                                         Windowed{3'000'000, 1, 4, false},
+                                         Windowed{40'001, 4, 3, false}, Windowed{64, 3, 700, false},
+                                         Windowed{65536, 1, 0, true}, Windowed{100, 2, 0, true},
+                                         Windowed{3'000'000, 1, 0, true},
+                                         Windowed{65536, 1, 1, true}, Windowed{5000, 2, 16, true}));
+
+TEST(Endpoint, AtDepthOneAMessageWaitsForNoOther)
+{
+  const std::uint16_t port = free_port();
+  auto from = spec(Role::initiator, 65536, 1, port);
+  from.traffic.tcp.depth = 1;
+  auto to = from;
+  to.role = Role::target;
+  auto pair = connected(from, to);
+  ASSERT_TRUE(pair) << pair.error().message();
+  const Schedule schedule = soon(window);
+  const auto flow = run(*pair, schedule);
+  ASSERT_TRUE(flow) << flow.error().message();
+  // One after the other: together their latencies fit into the time that there was. The first may
+  // have begun before the window.
+  EXPECT_LE(flow->latency.quantile(1) * (flow->messages - 1), window);
+}
+
+TEST(ZeroCopy, ASlotIsFreeWhenAllItsSendsAre)
+{
+  ZeroCopy books(2);
+  books.sent(0); // 0, 1: one message in two parts
+  books.sent(0);
+  books.sent(1); // 2
+  EXPECT_EQ(books.pending(), 3U);
+  books.complete(1, 2, true); // out of order
+  EXPECT_FALSE(books.free(0));
+  EXPECT_TRUE(books.free(1));
+  books.complete(0, 0, false);
+  EXPECT_TRUE(books.free(0));
+  EXPECT_EQ(books.pending(), 0U);
+  EXPECT_EQ(books.sends(), 3U);
+  EXPECT_EQ(books.copied(), 2U);
+}
+
+TEST(ZeroCopy, TheBooksAreFullUntilTheOldestIsThrough)
+{
+  ZeroCopy books(1);
+  std::uint32_t sends = 0;
+  for (; books.room(); ++sends) books.sent(0);
+  books.complete(1, sends - 1, false);
+  EXPECT_FALSE(books.room());
+  books.complete(0, 0, false);
+  EXPECT_TRUE(books.room());
+  EXPECT_TRUE(books.free(0));
+}
+
 TEST(Endpoint, DifferentSeedsAreCorruptPayload)
 {
   const std::uint16_t port = free_port();
@@ -170,10 +266,15 @@ TEST(Endpoint, TheControllerWaitsNoLongerThanItSays)
 
 TEST(Endpoint, AKilledEndpointIsAnErrorAndItsPeerReports)
 {
-  for (const bool kill_target : {false, true}) {
+  for (const auto& [kill_target, depth, streams] :
+       {std::tuple(false, 0U, 2U), std::tuple(true, 0U, 2U), std::tuple(false, 4U, 2U),
+        std::tuple(true, 4U, 2U), std::tuple(false, 1U, 1U), std::tuple(true, 1U, 1U)}) {
     const std::uint16_t port = free_port();
-    auto pair =
-        connected(spec(Role::initiator, 65536, 2, port), spec(Role::target, 65536, 2, port));
+    auto from = spec(Role::initiator, 65536, streams, port);
+    from.traffic.tcp.depth = depth;
+    auto to = from;
+    to.role = Role::target;
+    auto pair = connected(from, to);
     ASSERT_TRUE(pair) << pair.error().message();
     const Schedule schedule = soon(10'000 * ms); // far longer than this test waits
     ASSERT_TRUE(pair->target.start(schedule));

@@ -1,0 +1,38 @@
+#pragma once
+
+#include "base/fd.h"
+#include "traffic/worker.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+/// The two ends of kind tcp, and what they share.
+namespace rdmalab::traffic {
+
+/// Sends as fast as the sockets take it.
+Result<std::unique_ptr<Worker>> make_tcp_initiator(const EndpointSpec& spec,
+                                                   std::uint64_t deadline_ns);
+/// With a depth, MSG_ZEROCOPY, or both.
+Result<std::unique_ptr<Worker>> make_tcp_windowed_initiator(const EndpointSpec& spec,
+                                                            std::uint64_t deadline_ns);
+Result<std::unique_ptr<Worker>> make_tcp_target(const EndpointSpec& spec,
+                                                std::uint64_t deadline_ns);
+
+/// Tells the out-of-band connection from streams among an initiator's descriptors.
+inline constexpr std::uint32_t oob_tag = ~0U;
+
+/// The initiator's connections, prepared for sending.
+struct TcpDial {
+  Fd oob;
+  std::vector<Fd> streams;
+};
+Result<TcpDial> dial_streams(const EndpointSpec& spec, std::uint64_t deadline_ns);
+
+/// Adds a stream's tcp_info and its MSS to the flow.
+void note_tcp_info(int fd, record::Flow& flow);
+
+/// "send on stream 3: Broken pipe"
+std::string stream_words(const char* verb, std::size_t stream, int number);
+
+} // namespace rdmalab::traffic
