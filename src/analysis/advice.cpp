@@ -107,17 +107,24 @@ private:
     }
   }
 
-  /// Pairs of a verbs and a TCP traffic with messages of the same size.
-  template <typename Say> void pairs(Say say)
+  /// Each verbs traffic with the first TCP traffic that can be held against it: messages of the
+  /// same size, and, for latencies, as many of them in flight.
+  template <typename Say> void pairs(bool same_depth, Say say)
   {
-    for (const TrafficResult& v : result_.traffic)
-      for (const TrafficResult& t : result_.traffic)
-        if (v.kind == "verbs" && t.kind == "tcp" && v.message_bytes == t.message_bytes) say(v, t);
+    for (const TrafficResult& v : result_.traffic) {
+      if (v.kind != "verbs") continue;
+      const auto fits = [&](const TrafficResult& t) {
+        return t.kind == "tcp" && v.message_bytes == t.message_bytes &&
+               (!same_depth || v.in_flight == t.in_flight);
+      };
+      const auto t = std::ranges::find_if(result_.traffic, fits);
+      if (t != result_.traffic.end()) say(v, *t);
+    }
   }
 
   void latency()
   {
-    pairs([&](const TrafficResult& v, const TrafficResult& t) {
+    pairs(true, [&](const TrafficResult& v, const TrafficResult& t) {
       if (!v.baseline || !t.baseline || !v.baseline->latency || !t.baseline->latency) return;
       const auto mine = static_cast<double>(v.baseline->latency->median_ns);
       const auto theirs = static_cast<double>(t.baseline->latency->median_ns);
@@ -158,14 +165,15 @@ private:
 
   void cpu()
   {
-    pairs([&](const TrafficResult& v, const TrafficResult& t) {
+    bool said = false; // once is enough
+    pairs(false, [&](const TrafficResult& v, const TrafficResult& t) {
       const double mine = cost_of(v);
       const double theirs = cost_of(t);
       if (mine <= 0 || theirs <= 0) return;
       const std::string why =
           fmt::format("{} against {}, all hosts and the fabric; {} of {}'s is rxe's work items",
                       cost_words(v), cost_words(t), percent_words(rxe_share_of(v)), v.name);
-      if (mine / theirs >= worth_saying)
+      if (mine / theirs >= worth_saying && !std::exchange(said, true))
         give("In software RDMA saves no CPU: rxe does what a NIC's chip would do. Judge the CPU it "
              "would save by what is left without rxe.",
              "lesson 2", why);

@@ -117,6 +117,10 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   result.name = traffic.name;
   result.kind = kind_name(traffic.kind);
   if (traffic.kind != lab::TrafficKind::command) result.message_bytes = traffic.message_bytes;
+  if (traffic.kind == lab::TrafficKind::verbs)
+    result.in_flight = std::uint64_t{traffic.verbs.depth} * traffic.verbs.qps;
+  if (traffic.kind == lab::TrafficKind::tcp)
+    result.in_flight = std::uint64_t{traffic.tcp.depth} * traffic.tcp.streams;
   // A command that names no figure has no goodput; that is no goodput of zero.
   if (traffic.kind != lab::TrafficKind::command || !traffic.command.figure.empty()) {
     result.baseline = condition_of(before);

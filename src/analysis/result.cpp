@@ -14,7 +14,7 @@ RDMALAB_JSON(Retention, value, low, high, predicted)
 RDMALAB_JSON(CpuResult, app_user_ns, app_system_ns, rxe_ns, softirq_ns, seconds_per_gib,
              percent_of_core)
 RDMALAB_JSON(Limit, by, link_payload_bps, link_share, link_used, window_bps, core_busy)
-RDMALAB_JSON(TrafficResult, name, kind, message_bytes, baseline, faulted, retention, cpu,
+RDMALAB_JSON(TrafficResult, name, kind, message_bytes, in_flight, baseline, faulted, retention, cpu,
              cpu_baseline, limit, counters, completions, setup_ns, checked_messages,
              corrupt_messages, broke, ended)
 RDMALAB_JSON(FaultResult, name, kind, where, setting, requested_ppm, applied_ppm, observed_ppm,

@@ -76,6 +76,7 @@ struct TrafficResult {
   std::string name;
   std::string kind;
   std::uint64_t message_bytes = 0; ///< of a program: 0
+  std::uint64_t in_flight = 0;     ///< messages; 0: as many as the socket takes, or a program
   std::optional<ConditionResult> baseline;
   std::optional<ConditionResult> faulted;
   std::optional<Retention> retention;   ///< null in an invalid Result: no proof, no number
