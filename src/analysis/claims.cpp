@@ -2,6 +2,8 @@
 
 #include "analysis/expectations.h"
 
+#include <string_view>
+
 namespace rdmalab::analysis {
 namespace {
 
@@ -19,6 +21,14 @@ ClaimVerdict verdict_of_claim(Verdict verdict)
   return ClaimVerdict::open;
 }
 
+/// Both sides where the comparison does not hold, as its reason has them.
+std::string measured_words(const ExpectationResult& found)
+{
+  constexpr std::string_view prefix = "measured ";
+  if (found.reason.starts_with(prefix)) return found.reason.substr(prefix.size());
+  return found.measured.empty() ? found.reason : found.measured;
+}
+
 } // namespace
 
 std::vector<ClaimResult> judge_claims(const record::Record& record, const Result& result)
@@ -31,7 +41,7 @@ std::vector<ClaimResult> judge_claims(const record::Record& record, const Result
       const ExpectationResult found =
           judge_comparison(record, result, {claim.holds, claim.line, claim.column});
       judged.verdict = verdict_of_claim(found.verdict);
-      judged.measured = found.measured.empty() ? found.reason : found.measured;
+      judged.measured = measured_words(found);
     }
     all.push_back(std::move(judged));
   }
