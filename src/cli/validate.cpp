@@ -54,13 +54,13 @@ Json to_json(const Checked& checked)
 Result<Exit> validate(Context& context, const std::vector<std::string>& files)
 {
   bool valid = true;
-  Json all = Json::array();
+  Json found = Json::array();
   for (const std::string& name : files) {
     const Checked checked = check(name);
     valid = valid && checked.plan;
     for (const Error& error : checked.errors) print_error(context, error);
     if (context.json)
-      all.push_back(to_json(checked));
+      found.push_back(to_json(checked));
     else if (checked.plan && !context.quiet)
       context.out << fmt::format("{}: {} is a valid lab: hosts {}, traffics {}, faults {}, "
                                  "rules {}, "
@@ -70,7 +70,7 @@ Result<Exit> validate(Context& context, const std::vector<std::string>& files)
                                  checked.plan->lab.traffic.size(), checked.plan->lab.faults.size(),
                                  checked.plan->lab.rules.size(), checked.plan->cells.size());
   }
-  if (context.json) print_json(context, {{"version", 1}, {"valid", valid}, {"files", all}});
+  if (context.json) print_json(context, {{"version", 1}, {"valid", valid}, {"files", found}});
   return valid ? Exit::ok : Exit::usage;
 }
 
