@@ -48,12 +48,12 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6472 delay 20us rate
 
 # 5. Traffic, unfaulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:
-#   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 10 -d rxe1 -F &
-#   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 10 -d rxe0 -F 10.0.0.2
+#   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 5 -d rxe1 -F &
+#   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 5 -d rxe0 -F 10.0.0.2
 #   write: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 1000 -F &
-#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 1000 -F 10.0.0.2
+#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 300 -F &
+#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 300 -F 10.0.0.2
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
@@ -61,17 +61,19 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6472 delay 20us rate
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
+# loss-back: packets to client
+tc -n rl-fabric qdisc change dev p0 root handle 1: netem limit 6472 delay 20us loss random 0.1% rate 200mbit seed 16321491304643971414
 # loss: packets to server
 tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6472 delay 20us loss random 0.1% rate 200mbit seed 4585330820673184961
 
 # 7. Traffic, faulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:
-#   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 10 -d rxe1 -F &
-#   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 10 -d rxe0 -F 10.0.0.2
+#   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 5 -d rxe1 -F &
+#   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 5 -d rxe0 -F 10.0.0.2
 #   write: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 1000 -F &
-#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 1000 -F 10.0.0.2
+#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 300 -F &
+#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 300 -F 10.0.0.2
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
