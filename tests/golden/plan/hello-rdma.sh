@@ -58,11 +58,13 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6472 delay 20us rate
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
 #   iperf3: ip netns exec rl-client iperf3 -c 10.0.0.2 -t 1 -f m
+#   ib_write_lat: ip netns exec rl-server ib_write_lat -d rxe1 -s 64 -n 100 -F &
+#   ib_write_lat: ip netns exec rl-client ib_write_lat -d rxe0 -s 64 -n 100 -F 10.0.0.2
+#   rping: ip netns exec rl-server rping -s -a 10.0.0.2 -C 20 -v &
+#   rping: ip netns exec rl-client rping -c -a 10.0.0.2 -C 20 -v
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
-# loss-back: packets to client
-tc -n rl-fabric qdisc change dev p0 root handle 1: netem limit 6472 delay 20us loss random 0.1% rate 200mbit seed 16321491304643971414
 # loss: packets to server
 tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6472 delay 20us loss random 0.1% rate 200mbit seed 4585330820673184961
 
@@ -78,6 +80,10 @@ tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6472 delay 20us l
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
 #   iperf3: ip netns exec rl-client iperf3 -c 10.0.0.2 -t 1 -f m
+#   ib_write_lat: ip netns exec rl-server ib_write_lat -d rxe1 -s 64 -n 100 -F &
+#   ib_write_lat: ip netns exec rl-client ib_write_lat -d rxe0 -s 64 -n 100 -F 10.0.0.2
+#   rping: ip netns exec rl-server rping -s -a 10.0.0.2 -C 20 -v &
+#   rping: ip netns exec rl-client rping -c -a 10.0.0.2 -C 20 -v
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 8. What was counted; then everything goes away
