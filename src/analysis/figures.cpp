@@ -244,7 +244,8 @@ private:
           times.push_back(static_cast<double>(step->second));
     if (times.empty())
       return missing(fmt::format("{} was not timed for step {}", call.traffic, call.step));
-    return averaged(times);
+    const auto [least, most] = std::minmax_element(times.begin(), times.end());
+    return Value{mean(times), *least, *most};
   }
 
   [[nodiscard]] Figure rule(const Call& call) const
