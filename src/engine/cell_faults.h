@@ -32,9 +32,9 @@ public:
   /// Tells the programs whose packets are whose, and begins at `start_ns` (CLOCK_MONOTONIC).
   Status arm(const std::vector<Ends>& ends, std::uint64_t start_ns);
 
-  /// Ends it and fills in streams, rules, firings, packets and the trace, which
-  /// finish_trace() decodes. Nothing may be on its way
-  /// any more. What does not add up becomes a problem of the cell.
+  /// Ends it and fills in streams, rules, firings, packets and the trace, which finish_trace()
+  /// decodes. Nothing may be on its way any more. What does not add up becomes a problem of the
+  /// cell.
   Status fill_in(record::Cell& record);
 
 private:

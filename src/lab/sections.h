@@ -34,6 +34,9 @@ private:
   bool trusted_ = true;
 };
 
+/// Bytes that a traffic may have in flight: both ends of it live in one guest's memory.
+inline constexpr std::uint64_t most_bytes_in_flight = 64 << 20;
+
 void read_topology(const Node& node, Topology& topology, Names& names, Diagnostics& out);
 void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffics,
                   Diagnostics& out);

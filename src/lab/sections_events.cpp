@@ -163,6 +163,11 @@ private:
     if (event_.stream >= traffic_->verbs.qps)
       complain("stream", fmt::format("\"{}\" has {} queue pairs, from 0", traffic_->name,
                                      traffic_->verbs.qps));
+    if (traffic_->verbs.transport != Transport::rc && !judged_at_the_end(event_.kind))
+      complain(kind,
+               fmt::format("\"{}\" is no reliable connection: its packets are not followed",
+                           traffic_->name),
+               "transport: rc, or only completion, state and counter");
     if (judged_at_the_end(event_.kind))
       check_end();
     else

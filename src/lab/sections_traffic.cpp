@@ -11,9 +11,6 @@
 namespace rdmalab::lab {
 namespace {
 
-constexpr std::uint64_t most_bytes_in_flight = 64
-                                               << 20; // both ends of it live in one guest's memory
-
 /// Of the header by which a message is checked.
 constexpr std::uint64_t least_message_bytes = 64;
 

@@ -11,8 +11,6 @@
 namespace rdmalab::lab {
 namespace {
 
-constexpr std::uint64_t max_bytes_in_flight = 64
-                                              << 20; // both ends of it live in one guest's memory
 /// RXE_MAX_INLINE_DATA: what is left of a send queue's entry (Linux, rxe_param.h).
 constexpr std::uint64_t most_inline_bytes = 512;
 
@@ -136,12 +134,12 @@ private:
       complain("inline", fmt::format("a message of {} is more than rxe takes inline", size),
                fmt::format("at most {}", format_quantity(Type::bytes, most_inline_bytes)));
     const std::uint64_t in_flight = traffic_.message_bytes * verbs_.depth * verbs_.qps;
-    if (in_flight > max_bytes_in_flight)
+    if (in_flight > most_bytes_in_flight)
       complain(
           "name",
           fmt::format("message * depth * qps of \"{}\" is {}", traffic_.name,
                       format_quantity(Type::bytes, in_flight)),
-          fmt::format("at most {} in flight", format_quantity(Type::bytes, max_bytes_in_flight)));
+          fmt::format("at most {} in flight", format_quantity(Type::bytes, most_bytes_in_flight)));
   }
 
   void receiving(const Operation& op)
@@ -156,11 +154,11 @@ private:
     unless_received(verbs_.srq, "srq");
     const std::uint64_t queues = verbs_.srq ? 1 : verbs_.qps;
     const std::uint64_t bytes = traffic_.message_bytes * verbs_.receives.value_or(0) * queues;
-    if (bytes > 2 * max_bytes_in_flight)
+    if (bytes > 2 * most_bytes_in_flight)
       complain("receives",
                fmt::format("message * receives * qps of \"{}\" is {}", traffic_.name,
                            format_quantity(Type::bytes, bytes)),
-               fmt::format("at most {}", format_quantity(Type::bytes, 2 * max_bytes_in_flight)));
+               fmt::format("at most {}", format_quantity(Type::bytes, 2 * most_bytes_in_flight)));
   }
 
   void mistake()

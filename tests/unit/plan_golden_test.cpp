@@ -1,5 +1,6 @@
 /// Plans and their equivalent commands, byte for byte as in tests/golden/plan: of every lab in
-/// labs/ and of labs built here. RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
+/// labs/ and of labs built here. What a plan has by default stands once, in defaults.json; the
+/// other files hold what differs from it. RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/parse.h"
@@ -31,11 +32,39 @@ void expect_golden(const std::string& name, const std::string& text)
   EXPECT_EQ(*golden, text) << "if that is meant, write " << name << " with RDMALAB_UPDATE_GOLDEN=1";
 }
 
+/// A plan, and what the members of its lists are if nothing is said of them, by the lists' keys.
+const Json& defaults()
+{
+  static const Json all{{"plan", Plan{}},         {"traffic", lab::Traffic{}},
+                        {"faults", lab::Fault{}}, {"rules", lab::Rule{}},
+                        {"events", lab::Event{}}, {"shapers", Shaper{}}};
+  return all;
+}
+
+/// The value without the keys that are as in `standard`.
+Json difference(const Json& value, const Json& standard)
+{
+  Json result = Json::object();
+  for (const auto& [key, item] : value.items()) {
+    const bool known = standard.contains(key);
+    if (known && standard[key] == item) continue;
+    result[key] = item;
+    if (item.is_object() && known && standard[key].is_object())
+      result[key] = difference(item, standard[key]);
+    if (item.is_array() && defaults().contains(key))
+      for (Json& member : result[key])
+        if (member.is_object()) member = difference(member, defaults()[key]);
+  }
+  return result;
+}
+
 void expect_golden_plan(const lab::Lab& lab)
 {
   auto plan = make_plan(lab);
   ASSERT_TRUE(plan) << lab.name << ": " << plan.error().message();
-  expect_golden(lab.name + ".json", Json(*plan).dump(2) + "\n");
+  Json golden = difference(Json(*plan), defaults()["plan"]);
+  for (Json& cell : golden["cells"]) cell = cell.dump(); // a line each
+  expect_golden(lab.name + ".json", golden.dump(2) + "\n");
   expect_golden(lab.name + ".sh", shell_script(*plan));
 }
 
@@ -64,6 +93,11 @@ lab::Lab every_fault()
     lab.faults[i].to.reset();
   }
   return lab;
+}
+
+TEST(GoldenPlan, Defaults)
+{
+  expect_golden("defaults.json", defaults().dump(2) + "\n");
 }
 
 TEST(GoldenPlan, EveryFault)
