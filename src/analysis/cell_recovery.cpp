@@ -91,13 +91,15 @@ rdmalab::Result<std::optional<CellRecovery>> recovery_of(const record::Record& r
   const TraceFlows flows = trace_flows(record, cell);
   CellRecovery found;
   found.cell = cell.id;
-  found.report = analyse_recovery(trace, flows);
+  const Timelines timelines = sort_trace(trace, flows);
+  found.report = analyse_recovery(trace, flows, timelines);
   found.summaries = summarise(found.report);
   found.tcp = witnesses(cell, found.report);
   if (const auto telling = telling_episode(found.report))
-    found.ladder = episode_sequence(trace, flows, found.report, telling->first, telling->second);
+    found.ladder =
+        episode_sequence(trace, flows, timelines, found.report, telling->first, telling->second);
   if (cell.condition == (record.lab.faultless() ? baseline : faulted))
-    found.script = follow_events(record.lab, cell, trace, flows, sort_trace(trace, flows));
+    found.script = follow_events(record.lab, cell, trace, flows, timelines);
   found.report = excerpt(std::move(found.report), most_listed);
   return std::optional<CellRecovery>(std::move(found));
 }

@@ -19,8 +19,8 @@ namespace {
 /// Everything that is said of one trace, while it is put together.
 class RecoveryAnalysis {
 public:
-  RecoveryAnalysis(const wire::Trace& trace, const TraceFlows& flows)
-      : trace_(trace), flows_(flows), timelines_(sort_trace(trace, flows))
+  RecoveryAnalysis(const wire::Trace& trace, const TraceFlows& flows, const Timelines& timelines)
+      : trace_(trace), flows_(flows), timelines_(timelines)
   {}
 
   RecoveryReport run()
@@ -116,7 +116,7 @@ private:
 
   const wire::Trace& trace_;
   const TraceFlows& flows_;
-  const Timelines timelines_;
+  const Timelines& timelines_;
   RecoveryReport report_;
   std::vector<std::vector<bool>> verbs_again_; ///< by flow and passage
   std::vector<std::vector<bool>> tcp_again_;
@@ -127,7 +127,13 @@ private:
 
 RecoveryReport analyse_recovery(const wire::Trace& trace, const TraceFlows& flows)
 {
-  return RecoveryAnalysis(trace, flows).run();
+  return analyse_recovery(trace, flows, sort_trace(trace, flows));
+}
+
+RecoveryReport analyse_recovery(const wire::Trace& trace, const TraceFlows& flows,
+                                const Timelines& timelines)
+{
+  return RecoveryAnalysis(trace, flows, timelines).run();
 }
 
 } // namespace rdmalab::analysis

@@ -18,6 +18,8 @@
 /// clock. What isn't in the trace is null, never invented.
 namespace rdmalab::analysis {
 
+struct Timelines;
+
 /// What made a sender send again.
 enum class Trigger {
   none,            ///< nothing was sent again: a later packet made up for the loss
@@ -135,6 +137,9 @@ RDMALAB_JSON_DECLARE(RecoveryReport)
 /// Everything that a trace says of recovery. Pure and total: a trace that says nothing gives a
 /// report that says so.
 RecoveryReport analyse_recovery(const wire::Trace& trace, const TraceFlows& flows);
+/// The same of a trace that is sorted already.
+RecoveryReport analyse_recovery(const wire::Trace& trace, const TraceFlows& flows,
+                                const Timelines& timelines);
 
 /// "NAK", "time-out", "tail-loss probe".
 std::string trigger_words(Trigger trigger);

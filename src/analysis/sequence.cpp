@@ -248,10 +248,16 @@ std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFl
                                          const RecoveryReport& report, std::size_t flow,
                                          std::size_t episode)
 {
+  return episode_sequence(trace, flows, sort_trace(trace, flows), report, flow, episode);
+}
+
+std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFlows& flows,
+                                         const Timelines& timelines, const RecoveryReport& report,
+                                         std::size_t flow, std::size_t episode)
+{
   if (flow >= report.flows.size() || episode >= report.flows[flow].episodes.size()) return {};
   const FlowRecovery& f = report.flows[flow];
   const Episode& e = f.episodes[episode];
-  const Timelines timelines = sort_trace(trace, flows);
   Sequence result;
   const auto same = [&](const auto& known, std::uint32_t index) {
     return known.traffic == f.traffic && index == f.flow;

@@ -48,6 +48,10 @@ RDMALAB_JSON_DECLARE(Sequence)
 std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFlows& flows,
                                          const RecoveryReport& report, std::size_t flow,
                                          std::size_t episode);
+/// The same of a trace that is sorted already.
+std::optional<Sequence> episode_sequence(const wire::Trace& trace, const TraceFlows& flows,
+                                         const Timelines& timelines, const RecoveryReport& report,
+                                         std::size_t flow, std::size_t episode);
 
 /// The flow and the episode that tell most: the first that needed a timer, otherwise the first that
 /// sent again.

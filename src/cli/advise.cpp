@@ -6,7 +6,6 @@
 #include "cli/engine_options.h"
 #include "cli/labs.h"
 #include "cli/output.h"
-#include "cli/progress.h"
 #include "lab/parse.h"
 #include "plan/planner.h"
 #include "report/text.h"
@@ -32,15 +31,7 @@ Result<analysis::Result> result_of(Context& context, const AdviseOptions& option
   TRY_ASSIGN(const lab::Lab lab, lab::load_file(file));
   TRY_ASSIGN(const plan::Plan plan, plan::make_plan(lab));
   catch_interrupts();
-  ProgressLine line(context, lab.name);
-  engine::Progress progress;
-  progress.say = [&line](const std::string& text) { line.say(text); };
-  progress.cell_done = [&](size_t done, size_t total, const record::Cell& cell) {
-    line.cell_done(done, total, cell);
-  };
-  TRY_ASSIGN(const record::Record record,
-             engine::execute(plan, engine_options(options.where), progress));
-  line.finish();
+  TRY_ASSIGN(const record::Record record, execute_plan(context, plan, lab.name, options.where));
   return analysis::analyse(record);
 }
 

@@ -1,5 +1,7 @@
 #include "cli/engine_options.h"
 
+#include "cli/progress.h"
+
 #include <csignal>
 #include <cstdint>
 #include <map>
@@ -48,12 +50,23 @@ void add_engine_options(CLI::App& command, EngineOptions& options)
   command.add_flag("--boot", options.boot, "Boot every guest in place of restoring a snapshot");
 }
 
-engine::Options engine_options(const EngineOptions& options)
+Result<record::Record> execute_plan(Context& context, const plan::Plan& plan,
+                                    const std::string& title, const EngineOptions& options,
+                                    const std::function<void(const record::Cell&)>& cell_done)
 {
-  engine::Options made = options.engine;
-  made.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
-  made.snapshot = !options.boot;
-  return made;
+  engine::Options how = options.engine;
+  how.timeout_ns = options.timeout_seconds * std::uint64_t{1'000'000'000};
+  how.snapshot = !options.boot;
+  ProgressLine line(context, title);
+  engine::Progress progress;
+  progress.say = [&line](const std::string& text) { line.say(text); };
+  progress.cell_done = [&](size_t done, size_t total, const record::Cell& cell) {
+    line.cell_done(done, total, cell);
+    cell_done(cell);
+  };
+  TRY_ASSIGN(record::Record record, engine::execute(plan, how, progress));
+  line.finish();
+  return record;
 }
 
 } // namespace rdmalab::cli

@@ -2,6 +2,11 @@
 
 #include "cli/command.h"
 #include "engine/engine.h"
+#include "plan/plan.h"
+#include "record/record.h"
+
+#include <functional>
+#include <string>
 
 namespace rdmalab::cli {
 
@@ -15,8 +20,11 @@ struct EngineOptions {
 /// Adds --engine, --clock, --jobs, --timeout and --boot.
 void add_engine_options(CLI::App& command, EngineOptions& options);
 
-/// What the engine takes.
-engine::Options engine_options(const EngineOptions& options);
+/// Runs a plan and shows under `title` how far it is. `cell_done` is told of each cell besides.
+Result<record::Record> execute_plan(
+    Context& context, const plan::Plan& plan, const std::string& title,
+    const EngineOptions& options,
+    const std::function<void(const record::Cell&)>& cell_done = [](const record::Cell&) {});
 
 /// The first Ctrl-C ends the run in order, a second one at once.
 void catch_interrupts();

@@ -7,8 +7,6 @@
 #include "cli/engine_options.h"
 #include "cli/labs.h"
 #include "cli/output.h"
-#include "cli/progress.h"
-#include "engine/engine.h"
 #include "lab/parse.h"
 #include "plan/planner.h"
 #include "report/jsonl.h"
@@ -76,15 +74,11 @@ Status write_traces(const record::Record& record, const analysis::Result& result
 
 Result<Outcome> run_lab(Context& context, const plan::Plan& plan, const RunOptions& options)
 {
-  ProgressLine line(context, plan.lab.name);
-  engine::Progress progress;
-  progress.say = [&line](const std::string& text) { line.say(text); };
-  progress.cell_done = [&](size_t done, size_t total, const record::Cell& cell) {
-    line.cell_done(done, total, cell);
+  const auto print_cell = [&](const record::Cell& cell) {
     if (options.output.jsonl) context.out << report::jsonl_cell(cell) << std::flush;
   };
-  TRY_ASSIGN(record::Record record, engine::execute(plan, engine_options(options.where), progress));
-  line.finish();
+  TRY_ASSIGN(record::Record record,
+             execute_plan(context, plan, plan.lab.name, options.where, print_cell));
   analysis::Result result = analysis::analyse(record);
   if (!options.traces.empty()) TRY(write_traces(record, result, options.traces));
   for (record::Cell& cell : record.cells) cell.trace = {}; // tens of MB each

@@ -8,7 +8,6 @@
 #include "cli/console.h"
 #include "cli/engine_options.h"
 #include "cli/labs.h"
-#include "cli/progress.h"
 #include "lab/parse.h"
 #include "lab/sweep.h"
 #include "plan/planner.h"
@@ -39,14 +38,8 @@ Result<record::Record> run_point(Context& context, const lab::Lab& lab, std::uin
   if (!unfaulted.empty())
     std::erase_if(plan.cells,
                   [](const plan::Cell& c) { return c.condition == plan::Condition::baseline; });
-  ProgressLine line(context, lab.name + " at " + units::format_share(rate_ppm));
-  engine::Progress progress;
-  progress.say = [&line](const std::string& text) { line.say(text); };
-  progress.cell_done = [&](size_t done, size_t total, const record::Cell& cell) {
-    line.cell_done(done, total, cell);
-  };
-  TRY_ASSIGN(record::Record record, engine::execute(plan, engine_options(options.where), progress));
-  line.finish();
+  const std::string title = lab.name + " at " + units::format_share(rate_ppm);
+  TRY_ASSIGN(record::Record record, execute_plan(context, plan, title, options.where));
   if (unfaulted.empty()) {
     for (const record::Cell& cell : record.cells)
       if (cell.condition == "baseline") unfaulted.push_back(cell);

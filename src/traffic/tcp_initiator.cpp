@@ -61,7 +61,7 @@ public:
     for (const Stream& stream : streams_) note_tcp_info(stream.fd.get(), flow);
     const std::uint64_t deadline = schedule.window_end_ns + transport_drain_ns(spec_.traffic);
     if (flow.outcome == "ok") TRY(finish_messages(deadline, poller, flow));
-    TRY(say_goodbye(schedule.window_end_ns + drain_budget_ns(spec_.traffic), flow));
+    say_goodbye(streams_, oob_, schedule.window_end_ns + drain_budget_ns(spec_.traffic), flow);
     return flow;
   }
 
@@ -143,20 +143,6 @@ private:
       end_with(flow, "drain", {},
                "drain: a message was not sent within the time that this traffic has after the "
                "window");
-    return {};
-  }
-
-  Status say_goodbye(std::uint64_t deadline, record::Flow& flow)
-  {
-    Totals totals;
-    for (Stream& s : streams_) {
-      totals.posted.push_back(s.started);
-      totals.completed.push_back(s.finished);
-      ::shutdown(s.fd.get(), SHUT_WR);
-    }
-    totals.outcome = flow.outcome;
-    if (const Status sent = oob_.send(totals, deadline); !sent)
-      end_with(flow, "peer", sent.error());
     return {};
   }
 

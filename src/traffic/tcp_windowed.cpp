@@ -82,7 +82,7 @@ public:
         flow.tcp_info["zerocopy_sends"] += s.zerocopy.sends();
         flow.tcp_info["zerocopy_copied"] += s.zerocopy.copied();
       }
-    TRY(say_goodbye(schedule.window_end_ns + drain_budget_ns(spec_.traffic), flow));
+    say_goodbye(streams_, oob_, schedule.window_end_ns + drain_budget_ns(spec_.traffic), flow);
     return flow;
   }
 
@@ -256,20 +256,6 @@ private:
         return {};
       }
     }
-    return {};
-  }
-
-  Status say_goodbye(std::uint64_t deadline, record::Flow& flow)
-  {
-    Totals totals;
-    for (Stream& s : streams_) {
-      totals.posted.push_back(s.started);
-      totals.completed.push_back(s.finished);
-      ::shutdown(s.fd.get(), SHUT_WR);
-    }
-    totals.outcome = flow.outcome;
-    if (const Status sent = oob_.send(totals, deadline); !sent)
-      end_with(flow, "peer", sent.error());
     return {};
   }
 
