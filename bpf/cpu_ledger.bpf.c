@@ -9,47 +9,12 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #define CPU_LEDGER_MACHINE
+#define LEDGER(name) cpu_ledger_##name
 #include "cpu_ledger.h"
-#include "ledger_hosts.h"
-
-#define E2BIG 7
-#define EAGAIN 11
 
 char LICENSE[] SEC("license") = "GPL";
 
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, struct cpu_ledger_cpu);
-} cpus SEC(".maps"), readings SEC(".maps");
-
-/* Tasks that were switched away from in an account which the task itself doesn't tell. By thread
- * id. */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 4096);
-  __type(key, __u32);
-  __type(value, struct cpu_ledger_task);
-} tasks SEC(".maps");
-
-static __u64 cpu_ledger_now(void)
-{
-  return bpf_ktime_get_ns();
-}
-
-static __always_inline struct cpu_ledger_cpu* book(void* map)
-{
-  __u32 zero = 0;
-  return bpf_map_lookup_elem(map, &zero);
-}
-
-/* This CPU's book if it is open. */
-static __always_inline struct cpu_ledger_cpu* open_book(void)
-{
-  struct cpu_ledger_cpu* cpu = book(&cpus);
-  return cpu && cpu->last ? cpu : 0;
-}
+#include "ledger_events.h" /* after the machine */
 
 /* ---- tasks
  * ----------------------------------------------------------------------------------------------------
@@ -128,21 +93,6 @@ int BPF_PROG(on_sys_enter)
   return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_sys_exit(cpu);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
-{
-  follow_fork(parent, child);
-  return 0;
-}
-
 /* ---- work items
  * -----------------------------------------------------------------------------------------------
  */
@@ -163,22 +113,6 @@ int BPF_PROG(on_work, struct work_struct* work)
 
 /* ---- softirqs and the packets in them
  * -------------------------------------------------------------------------- */
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_softirq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_softirq_exit(cpu);
-  return 0;
-}
 
 static __always_inline int packet(const struct net_device* dev)
 {
@@ -202,44 +136,6 @@ int BPF_PROG(on_transmit, const struct sk_buff* skb, const struct net_device* de
 {
   return packet(dev);
 }
-
-/* ---- hard interrupts
- * -------------------------------------------------------------------------------------------- */
-
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_entry)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_irq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_exit)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_irq_exit(cpu);
-  return 0;
-}
-
-#ifdef __TARGET_ARCH_x86
-/* x86's local timer is no irq_handler; arm64's is. Every expiry of a netem queue passes here. */
-SEC("tp_btf/local_timer_entry")
-int BPF_PROG(on_timer_entry)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_irq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/local_timer_exit")
-int BPF_PROG(on_timer_exit)
-{
-  struct cpu_ledger_cpu* cpu = open_book();
-  if (cpu) cpu_ledger_irq_exit(cpu);
-  return 0;
-}
-#endif
 
 /* ---- opening and reading a book: run on each CPU by BPF_PROG_TEST_RUN
  * ------------------------------------------- */

@@ -10,14 +10,13 @@
 #include <linux/bpf.h>
 #include <stdbool.h>
 #define PATH_MACHINE_CODE
+#define LEDGER(name) path_##name
 #include "cpu_ledger.h"
-#include "ledger_hosts.h"
 #include "path_ledger.h"
 
-#define E2BIG 7
-#define EAGAIN 11
-
 char LICENSE[] SEC("license") = "GPL";
+
+#include "ledger_events.h" /* after the machine */
 
 __u32 fabric = PATH_HOSTS; /* the host that is the fabric */
 __u64 syscalls[PATH_ROWS * PATH_SYSCALLS] = {};
@@ -27,39 +26,6 @@ struct path_wire wire[PATH_ROWS * PATH_SIZES] = {};
 const void* volatile wire_frame = 0;
 __u64 wire_began = 0;
 __u32 wire_passed = 0; /* frames that set out meanwhile */
-
-struct {
-  __uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-  __uint(max_entries, 1);
-  __type(key, __u32);
-  __type(value, struct path_cpu);
-} cpus SEC(".maps"), readings SEC(".maps");
-
-/* Tasks of hosts that don't run, by thread id. */
-struct {
-  __uint(type, BPF_MAP_TYPE_HASH);
-  __uint(max_entries, 4096);
-  __type(key, __u32);
-  __type(value, struct path_task);
-} tasks SEC(".maps");
-
-static __u64 path_now(void)
-{
-  return bpf_ktime_get_ns();
-}
-
-static __always_inline struct path_cpu* book(void* map)
-{
-  __u32 zero = 0;
-  return bpf_map_lookup_elem(map, &zero);
-}
-
-/* This CPU's book if it is open. */
-static __always_inline struct path_cpu* open_book(void)
-{
-  struct path_cpu* cpu = book(&cpus);
-  return cpu && cpu->last ? cpu : 0;
-}
 
 /* ---- tasks -------------------------------------------------------------------------------- */
 
@@ -146,21 +112,6 @@ int BPF_PROG(on_sys_enter, struct pt_regs* regs, long id)
   return 0;
 }
 
-SEC("tp_btf/sys_exit")
-int BPF_PROG(on_sys_exit)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_sys_exit(cpu);
-  return 0;
-}
-
-SEC("tp_btf/sched_process_fork")
-int BPF_PROG(on_fork, struct task_struct* parent, struct task_struct* child)
-{
-  follow_fork(parent, child);
-  return 0;
-}
-
 SEC("tp_btf/workqueue_execute_start")
 int BPF_PROG(on_work, struct work_struct* work)
 {
@@ -178,22 +129,6 @@ int BPF_PROG(on_work, struct work_struct* work)
 }
 
 /* ---- softirqs and the packets in them ------------------------------------------------------- */
-
-SEC("tp_btf/softirq_entry")
-int BPF_PROG(on_softirq_entry)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_softirq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/softirq_exit")
-int BPF_PROG(on_softirq_exit)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_softirq_exit(cpu);
-  return 0;
-}
 
 static __always_inline void arrived(__u32 host, __u32 length, __u64 now)
 {
@@ -255,8 +190,7 @@ SEC("tp_btf/net_dev_xmit")
 int BPF_PROG(on_transmitted)
 {
   struct path_cpu* cpu = open_book();
-  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_DEVICE && !cpu->in_irq)
-    path_leave(cpu, PATH_DEVICE);
+  if (cpu && path_in(cpu, PATH_DEVICE) && !cpu->in_irq) path_leave(cpu, PATH_DEVICE);
   return 0;
 }
 
@@ -276,7 +210,7 @@ int BPF_PROG(on_woken, struct task_struct* task)
 {
   struct path_cpu* cpu = open_book();
   if (!cpu) return 0;
-  if (cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_WAKEUP) {
+  if (path_in(cpu, PATH_WAKEUP)) {
     path_count(cpu, cpu->slot, PATH_WAKEUPS, 1);
     path_leave(cpu, PATH_WAKEUP);
   }
@@ -284,42 +218,6 @@ int BPF_PROG(on_woken, struct task_struct* task)
   cpu->woken_at = cpu->last;
   return 0;
 }
-
-/* ---- hard interrupts ------------------------------------------------------------------------ */
-
-SEC("tp_btf/irq_handler_entry")
-int BPF_PROG(on_irq_entry)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_irq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/irq_handler_exit")
-int BPF_PROG(on_irq_exit)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_irq_exit(cpu);
-  return 0;
-}
-
-#ifdef __TARGET_ARCH_x86
-SEC("tp_btf/local_timer_entry")
-int BPF_PROG(on_timer_entry)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_irq_entry(cpu);
-  return 0;
-}
-
-SEC("tp_btf/local_timer_exit")
-int BPF_PROG(on_timer_exit)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_irq_exit(cpu);
-  return 0;
-}
-#endif
 
 #include "path_points.h"
 

@@ -139,6 +139,12 @@ static inline int path_is(__u32 slot, __u32 kind)
   return slot < PATH_MACHINE && path_kind_of(slot) == kind;
 }
 
+/* Whether the running stretch is some host's, in this stage. */
+static inline int path_in(const struct path_cpu* cpu, __u32 stage)
+{
+  return cpu->slot < PATH_MACHINE && (cpu->slot & 7) == stage;
+}
+
 static inline void path_count(struct path_cpu* cpu, __u32 slot, __u32 what, __u64 amount)
 {
   __u32 at = (slot >> 5) * PATH_COUNTS + what;

@@ -118,8 +118,7 @@ SEC("fexit/rxe_icrc_generate")
 int BPF_PROG(icrc_generate_exit)
 {
   struct path_cpu* cpu = open_book();
-  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_CHECKSUM)
-    path_turn(cpu, PATH_STACK);
+  if (cpu && path_in(cpu, PATH_CHECKSUM)) path_turn(cpu, PATH_STACK);
   return 0;
 }
 
@@ -127,7 +126,7 @@ SEC("fexit/rxe_xmit_packet")
 int BPF_PROG(rxe_xmit_exit)
 {
   struct path_cpu* cpu = open_book();
-  if (cpu && cpu->slot < PATH_MACHINE && (cpu->slot & 7) == PATH_STACK) path_leave(cpu, PATH_STACK);
+  if (cpu && path_in(cpu, PATH_STACK)) path_leave(cpu, PATH_STACK);
   return 0;
 }
 
