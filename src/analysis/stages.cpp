@@ -3,6 +3,7 @@
 #include "analysis/samples.h"
 #include "analysis/statistics.h"
 #include "base/json.h"
+#include "lab/functions.h"
 
 #include <algorithm>
 #include <cmath>
@@ -234,10 +235,7 @@ std::vector<CostFit> fits_of(const record::Record& record, const std::vector<Tra
 
 const std::vector<std::string>& stage_names()
 {
-  static const std::vector<std::string> names{"application", "syscall",  "copy",   "checksum",
-                                              "stack",       "rxe",      "device", "softirq",
-                                              "wakeup",      "scheduler"};
-  return names;
+  return lab::words_of(lab::Parameter::stage);
 }
 
 std::optional<PathReport> path_report(const record::Record& record)

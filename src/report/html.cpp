@@ -1,5 +1,6 @@
 #include "report/html.h"
 
+#include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/phrases.h"
 #include "report/xml.h"
@@ -141,12 +142,21 @@ std::string expectations(const Result& result)
   for (const auto& e : result.expectations)
     rows += fmt::format("<tr><td class=\"{0}\">{0}</td><td><code>{1}</code></td><td>{2}</td>"
                         "<td>{3}</td></tr>\n",
-                        verdict_word(e.verdict), xml_text(e.text), e.value ? e.measured : "-",
-                        xml_text(e.reason));
+                        verdict_word(e.verdict), xml_text(e.text),
+                        e.measured.empty() ? "-" : e.measured, xml_text(e.reason));
   if (rows.empty()) return {};
   return "<h2>Expected</h2>\n<table>\n<tr><th></th><th>expectation</th><th>measured</th><th></th>"
          "</tr>\n" +
          rows + "</table>\n";
+}
+
+std::string claims(const Result& result)
+{
+  std::vector<std::vector<std::string>> rows;
+  for (const analysis::ClaimResult& c : result.claims)
+    rows.push_back({c.claim, c.where, c.holds.empty() ? "-" : c.holds + ": " + c.measured,
+                    analysis::claim_words(c.verdict), c.because});
+  return rows.empty() ? std::string{} : table({"claim", "where", "measured", "verdict", ""}, rows);
 }
 
 std::string list(const std::vector<std::string>& items, std::string_view css_class)
@@ -180,6 +190,7 @@ std::string html(const Result& result)
   out += section("Faults", faults(result));
   if (!result.rules.empty()) out += section("Rules", rules(result));
   out += expectations(result);
+  out += section("Claims", claims(result));
   out +=
       fmt::format("<h2>Where and how</h2>\n<p>{}<br><small>record {}</small></p>\n",
                   xml_text(environment_words(result.environment)), xml_text(result.record_digest));

@@ -73,7 +73,8 @@ std::string expectations(const Result& result)
   if (result.expectations.empty()) return {};
   std::string out = "\n| | expectation | measured | |\n|---|---|---:|---|\n";
   for (const auto& e : result.expectations)
-    out += row({mark(e.verdict), code(e.text), e.value ? e.measured : "-", plain(e.reason)});
+    out += row(
+        {mark(e.verdict), code(e.text), e.measured.empty() ? "-" : e.measured, plain(e.reason)});
   return out;
 }
 

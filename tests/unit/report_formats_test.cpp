@@ -255,6 +255,22 @@ TEST(Html, EscapesAndFetchesNothing)
   EXPECT_THAT(html(passing()), HasSubstr("<svg"));
 }
 
+TEST(Claims, StandInEveryFormatForPeople)
+{
+  record::Record record = test::loss_record();
+  record.lab.claims = {{"It <collapses>", "lesson 5", "retention(roce) < 0.5", {}, 1, 1},
+                       {"In hardware", "lesson 2", "", "there is none", 0, 0}};
+  const Result result = judged(record);
+  for (const std::string& text : {table(result, plain), markdown(result), html(result)}) {
+    EXPECT_THAT(text, HasSubstr("lesson 5"));
+    EXPECT_THAT(text, HasSubstr("confirmed"));
+    EXPECT_THAT(text, HasSubstr("0.271"));
+    EXPECT_THAT(text, HasSubstr("there is none"));
+    EXPECT_THAT(text, HasSubstr("not measurable here"));
+  }
+  EXPECT_THAT(html(result), Not(HasSubstr("<collapses>")));
+}
+
 TEST(CompareTable, NamesTheRegression)
 {
   const Result before = passing();
