@@ -169,6 +169,10 @@ void general_notes(const record::Record& record, std::vector<std::string>& notes
     if (group.size() > 1)
       notes.push_back(fmt::format("{} ran together: the CPU shown for each is that of all of them.",
                                   fmt::join(group, ", ")));
+  if (std::ranges::any_of(record.lab.traffic, lab::over_iwarp))
+    notes.push_back(
+        "iWARP: what siw does not send within a system call, a kernel thread sends that "
+        "serves all hosts; its CPU is in the core's share, but in no host's.");
 }
 
 Problems unforeseen_breaks(const record::Record& record, const Result& result)

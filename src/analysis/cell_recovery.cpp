@@ -67,7 +67,7 @@ TraceFlows trace_flows(const record::Record& record, const record::Cell& cell)
     if (cost.wire_bytes != 0)
       flows.link_payload_ppm =
           static_cast<std::uint32_t>(Wide{cost.payload_bytes} * 1'000'000 / cost.wire_bytes);
-    if (traffic->kind == lab::TrafficKind::tcp)
+    if (rides_on_tcp(*traffic))
       flows.tcp.push_back(
           {stream.traffic, stream.index, stream.from, stream.to, stream.from_port, stream.to_port});
     else if (traffic->verbs.transport == lab::Transport::rc) // nothing else recovers

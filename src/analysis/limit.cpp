@@ -47,11 +47,12 @@ std::optional<std::uint64_t> window_bps(const lab::Lab& lab, const lab::Traffic&
   const WireCost message = wire_cost(traffic, payload);
   const std::uint64_t rtt = round_trip_ns(lab, traffic, message.wire_bytes / message.packets);
   if (rtt == 0) return std::nullopt;
-  const std::uint64_t bytes = verbs
-                                  ? std::min(packets_in_flight(traffic, message.packets) * payload,
-                                             traffic.verbs.depth * traffic.message_bytes) *
-                                        traffic.verbs.qps
-                                  : traffic.tcp.depth * traffic.message_bytes * traffic.tcp.streams;
+  std::uint64_t bytes = (verbs ? traffic.verbs.depth * std::uint64_t{traffic.verbs.qps}
+                               : traffic.tcp.depth * std::uint64_t{traffic.tcp.streams}) *
+                        traffic.message_bytes;
+  if (!rides_on_tcp(traffic))
+    bytes =
+        std::min(bytes, packets_in_flight(traffic, message.packets) * payload * traffic.verbs.qps);
   return static_cast<std::uint64_t>(static_cast<double>(bytes) * 8e9 / static_cast<double>(rtt));
 }
 

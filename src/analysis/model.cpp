@@ -65,15 +65,16 @@ Prediction predict_tcp(const lab::Lab& lab, const lab::Traffic& traffic, double 
 {
   if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic") return {};
   if (traffic.tcp.depth != 0) return {}; // the congestion window need not be full
-  const WireCost segment = tcp_segment(payload);
+  const WireCost segment = wire_cost(traffic, payload);
+  const std::uint32_t streams = over_iwarp(traffic) ? traffic.verbs.qps : traffic.tcp.streams;
   const double rtt = static_cast<double>(round_trip_ns(lab, traffic, segment.wire_bytes)) / 1e9;
-  const double ceiling = mathis_bps(payload, rtt, loss) * traffic.tcp.streams;
+  const double ceiling = mathis_bps(payload, rtt, loss) * streams;
   const double surviving = baseline_bps * (1 - loss);
   Prediction prediction{std::min(ceiling, surviving) / baseline_bps, {}};
   if (!std::isfinite(ceiling)) return prediction;
   // In bits: the bandwidth-delay product up to which loss costs TCP no more than the lost packets
   // themselves.
-  const double valid_bits = 1.22 * payload * 8 * traffic.tcp.streams / std::sqrt(loss);
+  const double valid_bits = 1.22 * payload * 8 * streams / std::sqrt(loss);
   prediction.notes.push_back(fmt::format(
       "{}: at {} loss and a round trip of {} TCP can carry {} (Mathis), {} than its {} here; that "
       "it shrugs off this "
@@ -121,9 +122,8 @@ Prediction predict(const lab::Lab& lab, const lab::Traffic& traffic, double base
   const auto loss = plain_loss(lab, traffic);
   if (!loss || !(baseline_bps > 0) || payload == 0) return {};
   if (*loss <= 0) return {1.0, {}};
-  return traffic.kind == lab::TrafficKind::verbs
-             ? predict_rc(traffic, *loss, baseline_bps, payload)
-             : predict_tcp(lab, traffic, *loss, baseline_bps, payload);
+  return rides_on_tcp(traffic) ? predict_tcp(lab, traffic, *loss, baseline_bps, payload)
+                               : predict_rc(traffic, *loss, baseline_bps, payload);
 }
 
 } // namespace rdmalab::analysis

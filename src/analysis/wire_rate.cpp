@@ -19,8 +19,9 @@ std::uint32_t packet_payload(const lab::Lab& lab, const lab::Traffic& traffic,
                              std::uint32_t in_force)
 {
   if (in_force != 0) return in_force;
-  if (traffic.kind != lab::TrafficKind::verbs) {
-    constexpr auto headers = static_cast<std::uint32_t>(ipv4_bytes + tcp_bytes);
+  if (traffic.kind != lab::TrafficKind::verbs || over_iwarp(traffic)) {
+    const std::uint64_t framing = over_iwarp(traffic) ? lab::iwarp_framing_bytes : 0;
+    const auto headers = static_cast<std::uint32_t>(ipv4_bytes + tcp_bytes + framing);
     return lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;
   }
   const std::uint32_t active = ib_mtu_for(lab.topology.mtu);
@@ -53,6 +54,8 @@ WireCost tcp_segment(std::uint32_t mss)
 
 WireCost wire_cost(const lab::Traffic& traffic, std::uint32_t packet_payload)
 {
+  if (over_iwarp(traffic))
+    return {1, packet_payload, packet_payload + lab::iwarp_framing_bytes + tcp_overhead_bytes};
   if (traffic.kind != lab::TrafficKind::verbs) return tcp_segment(packet_payload);
   return verbs_message(traffic.verbs.op, traffic.message_bytes, packet_payload,
                        traffic.verbs.transport);

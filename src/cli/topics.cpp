@@ -83,7 +83,10 @@ is RoCEv2 in the Linux kernel's software, on any network card: the same packets,
 and with copies and system calls that hardware would not need.
 
 iWARP puts RDMA on top of TCP, which recovers from loss by itself; so it needs no lossless fabric,
-and an adapter has to carry a whole TCP.)"},
+and an adapter has to carry a whole TCP. A WRITE is complete there when TCP has taken it over, not
+when it has arrived; a READ behind it tells. Soft-iWARP (siw) is iWARP in the Linux kernel's
+software; `transport: iwarp` in a lab takes it, and `labs/three-roads.yaml` loses 1 % of both's
+packets.)"},
     Topic{
         "go-back-n", "how a RoCE connection recovers from a lost packet",
         R"(Packets of a reliable connection are numbered (PSN). The receiver takes them in order only. At a
@@ -92,11 +95,13 @@ comes. The sender goes back to it and sends everything again: up to a window (12
 Soft-RoCE) for a single lost packet.
 
 If the packet that was sent again is lost too, no second NAK comes: the receiver has said its
-word. Only the sender's ACK time-out, 4.096 us * 2^timeout, gets things going; at the usual
-timeout 14 that's 67 ms, in which 1 Gb/s would have carried 8 MB.
+word. Nor does rxe listen to another NAK while it is sending again, until an ACK moves it on. Only
+the sender's ACK time-out, 4.096 us * 2^timeout, gets things going; at the usual timeout 14 that's
+67 ms, in which 1 Gb/s would have carried 8 MB.
 
-A rough model: retention = 1 / (1 + p*W/(1-p) + p*p*RTO*L), with p the loss probability, W the
-packets in flight, RTO the time-out and L the packets per second. Reports print it beside the
+So of the losses between two acknowledgements, s packets apart, the first costs the packets in
+flight (W), and every other one the time-out (RTO). With L packets a second and p lost of them:
+retention = s / (s + t*W + (s*p/(1-p) - t)*RTO*L), t = 1 - (1-p)^s. Reports print it beside the
 measured figure.
 
 TCP with SACK sends again only the missing segments, detects a lost retransmission by later ACKs,

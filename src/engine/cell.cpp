@@ -7,6 +7,7 @@
 #include "engine/kernel_log.h"
 #include "measure/path.h"
 #include "net/fabric.h"
+#include "plan/planner.h"
 #include "traffic/endpoint.h"
 
 #include <algorithm>
@@ -19,19 +20,21 @@ namespace {
 constexpr std::uint64_t ready_timeout_ns = 30 * second_ns;
 constexpr std::uint16_t first_port = 18515;
 
-/// The plan with names of its own for one run: namespaces and RDMA devices are seen by the whole
-/// kernel.
-plan::Plan renamed(plan::Plan plan, const std::string& suffix)
+/// The plan with names of its own for one cell of one run: namespaces and RDMA devices are seen by
+/// the whole kernel.
+plan::Plan renamed(plan::Plan plan, const std::string& type, const std::string& suffix)
 {
   plan.fabric.netns += suffix;
   for (plan::HostNode& host : plan.fabric.hosts) {
     host.netns += suffix;
-    if (!host.rdma.empty()) host.rdma += suffix;
+    if (host.rdma.empty()) continue;
+    host.rdma.replace(0, 3, type); // rxe0 or siw0
+    host.rdma += suffix;
   }
   return plan;
 }
 
-net::FabricSpec fabric_spec(const plan::Fabric& fabric)
+net::FabricSpec fabric_spec(const plan::Fabric& fabric, const std::string& rdma_type)
 {
   net::FabricSpec spec;
   spec.netns = fabric.netns;
@@ -39,7 +42,7 @@ net::FabricSpec fabric_spec(const plan::Fabric& fabric)
   spec.mtu = fabric.mtu;
   spec.offloads = fabric.offloads;
   for (const plan::HostNode& h : fabric.hosts)
-    spec.hosts.push_back({h.name, h.netns, h.device, h.port, h.rdma, h.mac, h.ip, 24});
+    spec.hosts.push_back({h.name, h.netns, h.device, h.port, h.rdma, h.mac, h.ip, 24, rdma_type});
   for (const plan::Shaper& s : fabric.shapers)
     spec.shapers.push_back({s.host, s.up, s.device, s.unfaulted, s.faulted});
   return spec;
@@ -236,7 +239,8 @@ void CellRun::abandon()
 Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& cell,
                                  CellServices services)
 {
-  const plan::Plan plan = renamed(original, services.suffix);
+  const std::string rdma_type = plan::rdma_type(original.lab, cell);
+  const plan::Plan plan = renamed(original, rdma_type, services.suffix);
   auto state = std::make_unique<State>();
   record::Cell& record = state->record;
   record.id = cell.id;
@@ -251,7 +255,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     return now >= deadline ? std::uint64_t{0} : std::min(ns, deadline - now);
   };
   TRY_ASSIGN(KernelLog log, KernelLog::open());
-  TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric)));
+  TRY_ASSIGN(state->fabric, net::Fabric::build(fabric_spec(plan.fabric, rdma_type)));
   net::Fabric& fabric = *state->fabric;
   record.offloads = fabric.offloads();
   TRY_ASSIGN(std::optional<CellFaults> faults, CellFaults::attach(plan, cell, fabric));
@@ -268,7 +272,8 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
 
   std::vector<measure::CpuHost> accounts;
   for (const plan::HostNode& host : plan.fabric.hosts) {
-    measure::CpuHost account{host.name, fabric.netns_inode(host.name), {}, host.rdma};
+    measure::CpuHost account{
+        host.name, fabric.netns_inode(host.name), {}, rdma_type == "rxe" ? host.rdma : ""};
     for (const Pair& pair : state->pairs)
       for (const traffic::Endpoint* end : {&pair.initiator, &pair.target})
         if (end->spec().local_ip == host.ip) account.pids.push_back(end->pid());

@@ -85,8 +85,7 @@ Status CellFaults::arm(const std::vector<Ends>& ends, std::uint64_t start_ns)
                           from.first_psn, to.first_psn, from.port, to.port});
       fault::FlowKey there;
       there.name = fmt::format("{}/{}", traffic.name, i);
-      there.transport =
-          traffic.kind == lab::TrafficKind::tcp ? fault::Transport::tcp : fault::Transport::roce;
+      there.transport = rides_on_tcp(traffic) ? fault::Transport::tcp : fault::Transport::roce;
       there.from = host(traffic.from);
       there.to = host(traffic.to);
       there.destination_qpn = to.qp_number;

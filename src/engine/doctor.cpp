@@ -80,6 +80,9 @@ std::vector<Check> vm_checks()
     checks.push_back(inputs
                          ? good("guest image", std::to_string(inputs->modules.size()) + " modules")
                          : bad("guest image", inputs.error()));
+    const auto iwarp = image_inputs(*kernel, {{}, {}, true});
+    checks.push_back(iwarp ? good("siw (wanted)", "for transport: iwarp")
+                           : bad("siw (wanted)", iwarp.error()));
   }
   checks.push_back(check_cache());
   return checks;

@@ -25,21 +25,39 @@ const std::vector<std::string> wanted_modules{
     "rdma_rxe",     "ib_uverbs",  "rdma_ucm",    "veth",   "bridge",  "sch_netem", "ifb",
     "cls_matchall", "act_mirred", "sch_ingress", "sch_fq", "tcp_bbr", "tcp_dctcp"};
 
-constexpr const char* provider_pattern = "librxe-rdmav";
-
-/// libibverbs opens its provider by dlopen from a folder beside its own library, so no ELF header
-/// names it.
-Result<fs::path> verbs_provider(const std::vector<Library>& libraries)
+/// libibverbs opens the provider of a driver by dlopen from a folder beside its own library, so no
+/// ELF header names it.
+Result<fs::path> verbs_provider(const std::vector<Library>& libraries, const std::string& driver)
 {
   for (const Library& library : libraries) {
     if (!library.soname.starts_with("libibverbs.so")) continue;
     std::error_code ignored;
     for (const auto& entry :
          fs::directory_iterator(library.path.parent_path() / "libibverbs", ignored))
-      if (entry.path().filename().string().starts_with(provider_pattern)) return entry.path();
+      if (entry.path().filename().string().starts_with("lib" + driver + "-rdmav"))
+        return entry.path();
   }
-  return Error{
-      Exit::environment, "find libibverbs' provider for rxe", 0, "install ibverbs-providers", {}};
+  return Error{Exit::environment,
+               "find libibverbs' provider for " + driver,
+               0,
+               "install ibverbs-providers",
+               {}};
+}
+
+/// The modules of a lab, in loading order. Debian's kernel has no siw.
+Result<std::vector<std::string>> modules_for(const Kernel& kernel, bool iwarp)
+{
+  if (!iwarp) return module_order(kernel, wanted_modules);
+  TRY_ASSIGN(const auto found, module_order(kernel, {"siw"}));
+  if (found.empty())
+    return Error{Exit::environment,
+                 "find the module siw, which transport: iwarp needs, for kernel " + kernel.release,
+                 0,
+                 "scripts/build-siw builds it from the kernel's source package",
+                 {}};
+  std::vector<std::string> names = wanted_modules;
+  names.emplace_back("siw");
+  return module_order(kernel, names);
 }
 
 /// Where a file of this machine goes in the archive: below usr/, where its merged-/usr links lead.
@@ -92,10 +110,15 @@ Result<ImageInputs> image_inputs(const Kernel& kernel, const ImageExtras& extras
   std::error_code error;
   inputs.program = fs::read_symlink("/proc/self/exe", error);
   if (error) return system_error(error.value(), "find the running program", Exit::environment);
-  TRY_ASSIGN(inputs.modules, module_order(kernel, wanted_modules));
+  TRY_ASSIGN(inputs.modules, modules_for(kernel, extras.iwarp));
   TRY_ASSIGN(const auto own, closure({inputs.program}));
-  TRY_ASSIGN(const fs::path provider, verbs_provider(own));
-  inputs.programs = {inputs.program, provider};
+  inputs.programs = {inputs.program};
+  inputs.drivers = {"rxe"};
+  if (extras.iwarp) inputs.drivers.emplace_back("siw");
+  for (const std::string& driver : inputs.drivers) {
+    TRY_ASSIGN(fs::path provider, verbs_provider(own, driver));
+    inputs.programs.push_back(std::move(provider));
+  }
   TRY_ASSIGN(inputs.files, find_files(extras.files));
   for (const std::string& command : extras.programs) {
     TRY_ASSIGN(fs::path path, find_program(command));
@@ -157,7 +180,8 @@ Result<std::string> build_image(const ImageInputs& inputs)
     TRY_ASSIGN(std::string content, read_file(file));
     archive.add_file("files/" + file.filename().string(), std::move(content));
   }
-  archive.add_file("etc/libibverbs.d/rxe.driver", "driver rxe\n");
+  for (const std::string& driver : inputs.drivers)
+    archive.add_file("etc/libibverbs.d/" + driver + ".driver", "driver " + driver + "\n");
 
   std::string list;
   for (const std::string& module : inputs.modules) {

@@ -18,16 +18,18 @@ struct ImageInputs {
   std::vector<std::string> modules; ///< module files in loading order, below kernel.modules()
   std::vector<std::filesystem::path> files;    ///< put into /files
   std::vector<std::filesystem::path> commands; ///< put into /usr/bin
+  std::vector<std::string> drivers;            ///< whose verbs providers come along
   std::vector<std::filesystem::path>
-      programs;                   ///< whose libraries come along: rdmalab, the provider
+      programs;                   ///< whose libraries come along: rdmalab, the providers
   std::vector<Library> libraries; ///< of all programs
 };
 
-/// What labs of kind command bring along.
+/// What a lab needs beside rdmalab itself.
 struct ImageExtras {
   std::vector<std::string>
       programs; ///< by name or path; found as a shell would find them, carried with their libraries
   std::vector<std::string> files;
+  bool iwarp = false; ///< siw, its module and its verbs provider
 };
 
 /// Collects the inputs from this machine.

@@ -74,7 +74,8 @@ ImageExtras extras_of(const plan::Plan& plan)
         programs.insert(words.front());
     files.insert(traffic.command.files.begin(), traffic.command.files.end());
   }
-  return {{programs.begin(), programs.end()}, {files.begin(), files.end()}};
+  const bool iwarp = std::ranges::any_of(plan.lab.traffic, lab::over_iwarp);
+  return {{programs.begin(), programs.end()}, {files.begin(), files.end()}, iwarp};
 }
 
 unsigned default_jobs(Accelerator accelerator)

@@ -135,9 +135,10 @@ const Table& traffic_table()
             fallback("write", choices({"send", "send-imm", "write", "write-imm", "write-notify",
                                        "read", "fetch-add", "compare-swap", "register"},
                                       key("op", Type::choice, "verbs operation")))),
-       only(verbs, fallback("rc", choices({"rc", "uc", "ud"},
+       only(verbs, fallback("rc", choices({"rc", "uc", "ud", "iwarp"},
                                           key("transport", Type::choice,
-                                              "reliable or unreliable connection, datagrams")))),
+                                              "RoCEv2's reliable or unreliable connection or "
+                                              "datagrams, or RDMA over TCP")))),
        only(verbs, fallback("tcp", choices({"tcp", "cm"},
                                            key("connect", Type::choice,
                                                "how QPs learn of their peers; cm: librdmacm")))),

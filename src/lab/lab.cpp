@@ -17,7 +17,10 @@ RDMALAB_JSON_ENUM(VerbsOp, {{VerbsOp::send, "send"},
                             {VerbsOp::fetch_add, "fetch-add"},
                             {VerbsOp::compare_swap, "compare-swap"},
                             {VerbsOp::register_memory, "register"}})
-RDMALAB_JSON_ENUM(Transport, {{Transport::rc, "rc"}, {Transport::uc, "uc"}, {Transport::ud, "ud"}})
+RDMALAB_JSON_ENUM(Transport, {{Transport::rc, "rc"},
+                              {Transport::uc, "uc"},
+                              {Transport::ud, "ud"},
+                              {Transport::iwarp, "iwarp"}})
 RDMALAB_JSON_ENUM(Connect, {{Connect::tcp, "tcp"}, {Connect::cm, "cm"}})
 RDMALAB_JSON_ENUM(Replenish, {{Replenish::at_once, "at-once"},
                               {Replenish::never, "never"},
@@ -88,6 +91,21 @@ const Traffic* find_traffic(const Lab& lab, const std::string& name)
 const Host* find_host(const Lab& lab, const std::string& name)
 {
   return named(lab.topology.hosts, name);
+}
+
+bool over_iwarp(const Traffic& traffic)
+{
+  return traffic.kind == TrafficKind::verbs && traffic.verbs.transport == Transport::iwarp;
+}
+
+bool rides_on_tcp(const Traffic& traffic)
+{
+  return traffic.kind == TrafficKind::tcp || over_iwarp(traffic);
+}
+
+bool reliable(const Verbs& verbs)
+{
+  return verbs.transport == Transport::rc || verbs.transport == Transport::iwarp;
 }
 
 const std::string& data_source(const Traffic& traffic)

@@ -52,8 +52,9 @@ enum class VerbsOp {
 };
 RDMALAB_JSON_DECLARE(VerbsOp)
 
-/// Reliable or unreliable connection, unreliable datagram.
-enum class Transport { rc, uc, ud };
+/// RoCEv2's reliable or unreliable connection or unreliable datagram (rdma_rxe), or RDMA over TCP
+/// (siw; RFC 5040, 5041, 5044).
+enum class Transport { rc, uc, ud, iwarp };
 RDMALAB_JSON_DECLARE(Transport)
 
 /// How QPs learn of their peers: over a TCP connection of the two ends, or by the RDMA connection
@@ -238,6 +239,13 @@ RDMALAB_JSON_DECLARE(Lab)
 /// Null for a name that the lab doesn't have.
 const Traffic* find_traffic(const Lab& lab, const std::string& name);
 const Host* find_host(const Lab& lab, const std::string& name);
+
+/// Verbs over siw.
+bool over_iwarp(const Traffic& traffic);
+/// Its packets are TCP segments: kind tcp, and verbs over iWARP.
+bool rides_on_tcp(const Traffic& traffic);
+/// What was sent arrives, or the QP says that it didn't.
+bool reliable(const Verbs& verbs);
 
 /// The host that sends payload: `from`, but for a READ, whose responses carry it, `to`.
 const std::string& data_source(const Traffic& traffic);

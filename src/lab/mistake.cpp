@@ -14,7 +14,7 @@ constexpr const char* unanswered = "over an unreliable transport nobody tells of
 std::string mistake_problem(const Verbs& verbs)
 {
   const Operation& op = operation_of(verbs.op);
-  const bool answered = verbs.transport == Transport::rc;
+  const bool answered = reliable(verbs);
   if (op.local && verbs.mistake != Mistake::none) return "it sends nothing";
   switch (verbs.mistake) {
   case Mistake::wrong_rkey:

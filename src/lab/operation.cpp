@@ -33,6 +33,12 @@ const Operation& operation_of(VerbsOp op)
                        [&](const Operation& o) { return o.op == op; });
 }
 
+bool confirmed_by_read(const Verbs& verbs)
+{
+  const Operation& op = operation_of(verbs.op);
+  return verbs.transport == Transport::iwarp && !op.reads && !op.local;
+}
+
 std::uint64_t extended_header_bytes(const Operation& op, Transport transport, std::uint64_t packets)
 {
   std::uint64_t bytes = transport == Transport::ud ? 8 * packets : 0;

@@ -30,6 +30,16 @@ inline constexpr std::uint64_t atomic_bytes = 8;
 std::uint64_t extended_header_bytes(const Operation& op, Transport transport,
                                     std::uint64_t packets);
 
+/// What iWARP adds to the payload of a TCP segment that carries a part of a WRITE or of a READ's
+/// response: MPA's length and CRC, DDP's and RDMAP's tagged header (RFC 5044 section 4, RFC 5041
+/// section 4.2). A SEND's header is four bytes longer.
+inline constexpr std::uint64_t iwarp_framing_bytes = 2 + 14 + 4;
+
+/// A READ of 8 bytes follows each message, or each group of messages that make one completion.
+/// iWARP's completion of a SEND or WRITE says that TCP has taken it over; its READ comes back when
+/// all that went before has arrived (RFC 5040 sections 5.4 and 5.5).
+bool confirmed_by_read(const Verbs& verbs);
+
 /// Names remote memory, and so needs its key and the right to use it.
 inline bool one_sided(const Operation& op)
 {

@@ -103,7 +103,8 @@ std::vector<Span> read_spans(const Node* node, const Key& key, Diagnostics& out)
 Words classes_of(const Traffic& traffic)
 {
   if (traffic.kind == TrafficKind::tcp) return {"syn", "data", "ack", "fin"};
-  if (traffic.verbs.transport != Transport::rc) return {"data"};
+  if (traffic.verbs.transport == Transport::uc || traffic.verbs.transport == Transport::ud)
+    return {"data"};
   if (operation_of(traffic.verbs.op).atomic) return {"atomic", "atomic-ack", "nak", "rnr", "cnp"};
   if (operation_of(traffic.verbs.op).reads) return {"read-request", "read-response", "nak", "cnp"};
   return {"data", "ack", "nak", "rnr", "cnp"};
@@ -164,6 +165,13 @@ public:
     }
     if (traffic.kind == TrafficKind::verbs && operation_of(traffic.verbs.op).local) {
       complain("traffic", fmt::format("\"{}\" sends no packets", traffic.name), {});
+      return;
+    }
+    if (over_iwarp(traffic)) {
+      complain("traffic",
+               fmt::format("\"{}\" is iWARP, whose connection is there before rules are armed",
+                           traffic.name),
+               "faults hit it, and rules hit kind tcp and RoCE");
       return;
     }
     const bool tcp = traffic.kind == TrafficKind::tcp;

@@ -114,6 +114,27 @@ void read_traffic(const Node& node, Lab& lab, const Names& hosts, Names& traffic
   for (const Node& item : node.items) read_one(item, lab, hosts, traffics, out);
 }
 
+namespace {
+
+/// An address has one RDMA device in a cell, or the connection manager would have to guess.
+void check_devices(const Node& node, const Lab& lab, Diagnostics& out)
+{
+  for (const auto& group : lab.groups) {
+    bool siw = false;
+    bool rxe = false;
+    for (const std::string& name : group) {
+      const Traffic* traffic = find_traffic(lab, name);
+      if (traffic == nullptr || traffic->kind == TrafficKind::tcp) continue;
+      (over_iwarp(*traffic) ? siw : rxe) = true;
+    }
+    if (siw && rxe)
+      out.add(node, "RoCE and iWARP can't run together: a host has one RDMA device at a time",
+              "run: apart, or a group for each");
+  }
+}
+
+} // namespace
+
 void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics& out)
 {
   if (node == nullptr || (node->scalar() && node->text == "apart")) {
@@ -122,6 +143,7 @@ void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics&
   }
   if (node->scalar() && node->text == "together") {
     lab.groups.push_back(traffics.all());
+    check_devices(*node, lab, out);
     return;
   }
   const std::string hint = "apart, together, or a list of lists such as [[a, b], [c]]";
@@ -156,6 +178,7 @@ void read_groups(const Node* node, Lab& lab, const Names& traffics, Diagnostics&
     if (std::find(seen.begin(), seen.end(), name) == seen.end())
       out.add(*node, fmt::format("traffic \"{}\" runs in no group", name),
               "each traffic runs in one group");
+  check_devices(*node, lab, out);
 }
 
 } // namespace rdmalab::lab

@@ -11,8 +11,10 @@
 namespace rdmalab::lab {
 namespace {
 
-/// RXE_MAX_INLINE_DATA: what is left of a send queue's entry (Linux, rxe_param.h).
+/// RXE_MAX_INLINE_DATA (Linux, rxe_param.h) and SIW_MAX_INLINE (siw-abi.h): what is left of a send
+/// queue's entry.
 constexpr std::uint64_t most_inline_bytes = 512;
+constexpr std::uint64_t most_inline_bytes_of_siw = 80;
 
 /// JSON's names of an enumeration are the lab file's.
 template <typename Enum> void into_enum(Reader& reader, std::string_view name, Enum& field)
@@ -51,7 +53,10 @@ public:
     const Operation& op = operation_of(verbs_.op);
     if (op.atomic && !reader_.has("message")) traffic_.message_bytes = atomic_bytes;
     path_mtu();
-    transport(op);
+    if (verbs_.transport == Transport::iwarp)
+      iwarp(op);
+    else
+      transport(op);
     connecting();
     message(op);
     receiving(op);
@@ -108,10 +113,32 @@ private:
                fmt::format("message: {}", format_quantity(Type::bytes, mtu)));
   }
 
+  /// RFC 5040 knows no immediate data and no atomics (RFC 7306 adds them, siw does not); what is
+  /// lost and when it is sent again is TCP's to decide, and TCP's window stands for RNR.
+  void iwarp(const Operation& op)
+  {
+    if (op.immediate || op.atomic)
+      complain("op", fmt::format("op {} does not go over iwarp", op.name),
+               "send, write, write-notify and read do");
+    for (const char* key : {"path_mtu", "timeout", "retry_count", "rnr_retry", "min_rnr_timer"})
+      if (reader_.has(key))
+        complain(key, fmt::format("{} means nothing over iwarp: TCP carries it", key),
+                 "leave it out");
+    if (verbs_.replenish != Replenish::at_once || verbs_.receives == 0U)
+      complain("replenish", "iwarp has no RNR: a SEND without a receive breaks the connection",
+               "replenish: at-once");
+    if (verbs_.mistake != Mistake::none)
+      complain("mistake", "mistakes are made over RoCE only", "transport: rc");
+    if (!reader_.has("connect"))
+      verbs_.connect = Connect::cm;
+    else if (verbs_.connect != Connect::cm)
+      complain("connect", "iwarp's QPs are connected by the connection manager", "connect: cm");
+  }
+
   void connecting()
   {
     if (verbs_.connect != Connect::cm) return;
-    if (verbs_.transport != Transport::rc)
+    if (!reliable(verbs_))
       complain("connect", "the connection manager connects reliable connections only",
                "transport: rc, or connect: tcp");
     const auto early = {Mistake::qp_reset, Mistake::qp_init, Mistake::qp_rtr, Mistake::no_exchange};
@@ -127,12 +154,16 @@ private:
     if (op.atomic && traffic_.message_bytes != atomic_bytes)
       complain("message", fmt::format("op {} works on 8 bytes, not on {}", op.name, size),
                "leave message out");
+    const bool siw = verbs_.transport == Transport::iwarp;
+    const std::uint64_t most_inline = siw ? most_inline_bytes_of_siw : most_inline_bytes;
     if (verbs_.inline_data && (op.reads || op.atomic || op.notice || op.local))
       complain("inline", fmt::format("op {} can't be inline", op.name),
                "only what the initiator sends can: SEND and WRITE");
-    else if (verbs_.inline_data && traffic_.message_bytes > most_inline_bytes)
-      complain("inline", fmt::format("a message of {} is more than rxe takes inline", size),
-               fmt::format("at most {}", format_quantity(Type::bytes, most_inline_bytes)));
+    else if (verbs_.inline_data && traffic_.message_bytes > most_inline)
+      complain(
+          "inline",
+          fmt::format("a message of {} is more than {} takes inline", size, siw ? "siw" : "rxe"),
+          fmt::format("at most {}", format_quantity(Type::bytes, most_inline)));
     const std::uint64_t in_flight = traffic_.message_bytes * verbs_.depth * verbs_.qps;
     if (in_flight > most_bytes_in_flight)
       complain(

@@ -118,8 +118,8 @@ Result<HostCounters> Fabric::counters(const std::string& name)
   HostCounters counters;
   TRY_ASSIGN(LinkState device, read_link(host->route, host->spec.device, true));
   counters.device = std::move(device.statistics);
-  if (host->rdma) {
-    TRY_ASSIGN(counters.rdma, rdma_counters(*host->rdma, host->rxe.index()));
+  if (host->rdma && host->spec.rdma_type == "rxe") {
+    TRY_ASSIGN(counters.rdma, rdma_counters(*host->rdma, host->rdma_link.index()));
   }
   return counters;
 }

@@ -17,10 +17,11 @@ struct HostSpec {
   std::string netns;  ///< "" for a namespace without a name
   std::string device; ///< veth end in the host
   std::string port;   ///< veth end in the fabric
-  std::string rdma;   ///< rxe device, "" for none
+  std::string rdma;   ///< RDMA device, "" for none
   std::string mac;
   std::string ip;
   std::uint8_t prefix = 24;
+  std::string rdma_type = "rxe"; ///< of the RDMA link: "rxe" or "siw"
 };
 
 /// A netem in the fabric: at the egress of the host's port, or with `up` on an ifb behind the
@@ -71,7 +72,8 @@ struct ImpairmentCounts {
   bool exact = false;
 };
 
-/// Counters of a host by the kernel's names: rxe's hw_counters, the veth's rtnl_link_stats64.
+/// Counters of a host by the kernel's names: rxe's hw_counters (siw counts nothing), the veth's
+/// rtnl_link_stats64.
 struct HostCounters {
   std::map<std::string, std::uint64_t> rdma;
   std::map<std::string, std::uint64_t> device;
@@ -79,7 +81,7 @@ struct HostCounters {
 
 /// The whole network of a lab in this kernel: a namespace per host, one for the fabric with its
 /// bridge, a veth per host, static addresses, neighbours and forwarding entries, offloads off,
-/// netems, rxe devices. Undone in reverse when it dies: all rxe devices, then all links, then all
+/// netems, RDMA devices. Undone in reverse when it dies: all RDMA devices, then all links, then all
 /// namespaces. Move-only; not thread-safe.
 class Fabric {
 public:

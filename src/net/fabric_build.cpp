@@ -58,7 +58,7 @@ Status Fabric::State::build()
   for (const ShaperSpec& shaper : spec.shapers) TRY(add_shaper(shaper));
   for (const auto& host : hosts) {
     TRY(assert_noqueue(host->route, host->spec.device));
-    if (!host->spec.rdma.empty()) TRY(add_rxe(*host));
+    if (!host->spec.rdma.empty()) TRY(add_rdma(*host));
   }
   return {};
 }
@@ -136,10 +136,12 @@ Status Fabric::State::add_shaper(const ShaperSpec& spec_of_shaper)
   return set_netem(*route, QdiscVerb::add, shaper.index, shaper.spec.unfaulted);
 }
 
-Status Fabric::State::add_rxe(FabricHost& host)
+Status Fabric::State::add_rdma(FabricHost& host)
 {
   TRY_ASSIGN(host.rdma, socket_in(host.ns, NETLINK_RDMA));
-  TRY_ASSIGN(host.rxe, RdmaLink::rxe(*host.rdma, host.spec.rdma, host.spec.device));
+  const HostSpec& spec_of_host = host.spec;
+  TRY_ASSIGN(host.rdma_link, RdmaLink::create(*host.rdma, spec_of_host.rdma, spec_of_host.rdma_type,
+                                              spec_of_host.device));
   return {};
 }
 
@@ -151,7 +153,7 @@ Status Fabric::State::teardown()
   const auto attempt = [&](Status status) {
     if (!status && first) first = std::move(status);
   };
-  for (const auto& host : hosts) attempt(host->rxe.remove());
+  for (const auto& host : hosts) attempt(host->rdma_link.remove());
   for (const auto& shaper : shapers) attempt(shaper->ifb.remove());
   for (const auto& host : hosts) attempt(host->port.remove());
   attempt(bridge.remove());

@@ -21,7 +21,7 @@ struct FabricHost {
   std::optional<NlSocket> rdma{}; ///< NETLINK_RDMA inside ns
   std::uint32_t device_index = 0;
   Link port{}; ///< the fabric's end; the host's end goes with it
-  RdmaLink rxe{};
+  RdmaLink rdma_link{};
 };
 
 struct FabricShaper {
@@ -48,7 +48,7 @@ struct Fabric::State {
   Status connect_hosts();
   Status read_offloads();
   Status add_shaper(const ShaperSpec& spec_of_shaper);
-  Status add_rxe(FabricHost& host);
+  Status add_rdma(FabricHost& host);
   Status teardown();
   [[nodiscard]] FabricHost* find(const std::string& name) const;
 };

@@ -147,7 +147,8 @@ Status try_rxe(Scratch& scratch)
 {
   if (scratch.veth.index() == 0) return missing("veth");
   TRY_ASSIGN(scratch.rdma, run_in(*scratch.host, [] { return NlSocket::open(NETLINK_RDMA); }));
-  TRY_ASSIGN(scratch.rxe, RdmaLink::rxe(*scratch.rdma, "rlp" + std::to_string(::getpid()), "eth0"));
+  TRY_ASSIGN(scratch.rxe,
+             RdmaLink::create(*scratch.rdma, "rlp" + std::to_string(::getpid()), "rxe", "eth0"));
   return {};
 }
 

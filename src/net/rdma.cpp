@@ -43,11 +43,12 @@ Status delete_device(NlSocket& socket, std::uint32_t index, const std::string& n
 
 } // namespace
 
-Message rdma_new_link_message(const std::string& name, const std::string& netdev)
+Message rdma_new_link_message(const std::string& name, const std::string& type,
+                              const std::string& netdev)
 {
   Message message(type_of(RDMA_NLDEV_CMD_NEWLINK));
   message.put_string(RDMA_NLDEV_ATTR_DEV_NAME, name);
-  message.put_string(RDMA_NLDEV_ATTR_LINK_TYPE, "rxe");
+  message.put_string(RDMA_NLDEV_ATTR_LINK_TYPE, type);
   message.put_string(RDMA_NLDEV_ATTR_NDEV_NAME, netdev);
   return message;
 }
@@ -66,13 +67,14 @@ Message rdma_counters_message(std::uint32_t index, std::uint32_t port)
   return message;
 }
 
-Result<RdmaLink> RdmaLink::rxe(NlSocket& socket, const std::string& name, const std::string& netdev)
+Result<RdmaLink> RdmaLink::create(NlSocket& socket, const std::string& name,
+                                  const std::string& type, const std::string& netdev)
 {
-  const std::string what = "create rxe device " + name + " on " + netdev;
-  Message message = rdma_new_link_message(name, netdev);
+  const std::string what = "create " + type + " device " + name + " on " + netdev;
+  Message message = rdma_new_link_message(name, type, netdev);
   if (Status status = socket.request(message, what); !status) {
     if (status.error().number == EINVAL)
-      status.error().hint = "the kernel may lack the module rdma_rxe";
+      status.error().hint = "the kernel may lack the module " + (type == "rxe" ? "rdma_rxe" : type);
     return std::move(status).error();
   }
   TRY_ASSIGN(const auto devices, list_rdma(socket));

@@ -66,7 +66,9 @@ std::string modules(const Plan& plan)
   std::set<std::string> wanted{"bridge", "sch_netem", "veth"};
   if (has_ifb(plan)) wanted.insert({"act_mirred", "cls_matchall", "ifb", "sch_ingress"});
   for (const lab::Traffic& traffic : plan.lab.traffic) {
-    if (traffic.kind != lab::TrafficKind::tcp)
+    if (over_iwarp(traffic))
+      wanted.insert({"ib_uverbs", "rdma_ucm", "siw"});
+    else if (traffic.kind != lab::TrafficKind::tcp)
       wanted.insert({"ib_uverbs", "rdma_rxe"});
     else if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic")
       wanted.insert("tcp_" + traffic.tcp.congestion);

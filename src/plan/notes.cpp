@@ -46,7 +46,8 @@ void note_link(const lab::Lab& lab, const lab::Traffic& traffic, std::vector<std
 void note_window(const lab::Lab& lab, const lab::Traffic& traffic, std::vector<std::string>& out)
 {
   const Path path = path_of(lab, traffic);
-  if (traffic.kind != lab::TrafficKind::verbs || path.round_trip_ns == 0) return;
+  if (traffic.kind != lab::TrafficKind::verbs || over_iwarp(traffic) || path.round_trip_ns == 0)
+    return;
   const std::uint64_t mtu = ib_mtu(lab, traffic);
   const Wide window = std::min<Wide>(Wide{rxe_window_packets} * mtu,
                                      Wide{traffic.verbs.depth} * traffic.message_bytes);
@@ -61,7 +62,7 @@ void note_window(const lab::Lab& lab, const lab::Traffic& traffic, std::vector<s
 
 void note_timeout(const lab::Lab& lab, const lab::Traffic& traffic, std::vector<std::string>& out)
 {
-  if (traffic.kind != lab::TrafficKind::verbs || lab.faults.empty()) return;
+  if (traffic.kind != lab::TrafficKind::verbs || over_iwarp(traffic) || lab.faults.empty()) return;
   if (traffic.verbs.timeout == 0) {
     out.push_back(fmt::format("{}: timeout 0 never runs out; a lost retransmission hangs the QP",
                               traffic.name));

@@ -31,7 +31,7 @@ struct HostNode {
   std::string netns;  ///< "rl-client"
   std::string device; ///< veth end in the host: "eth0"
   std::string port;   ///< veth end in the fabric: "p0"
-  std::string rdma;   ///< rxe device: "rxe0"
+  std::string rdma;   ///< RDMA device: "rxe0"; in a cell of iWARP "siw0"
   std::string mac;    ///< "02:00:00:00:00:01"
   std::string ip;     ///< "10.0.0.1", /24
 };

@@ -78,6 +78,16 @@ std::uint64_t shaper_seed(const Cell& cell, std::size_t index)
   return mix64(cell.seed, index);
 }
 
+std::string rdma_type(const lab::Lab& lab, const Cell& cell)
+{
+  const bool iwarp =
+      std::any_of(cell.traffic.begin(), cell.traffic.end(), [&](const std::string& name) {
+        const lab::Traffic* traffic = find_traffic(lab, name);
+        return traffic != nullptr && over_iwarp(*traffic);
+      });
+  return iwarp ? "siw" : "rxe";
+}
+
 Result<Plan> make_plan(const lab::Lab& lab)
 {
   Plan plan;

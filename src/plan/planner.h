@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace rdmalab::plan {
 
@@ -16,5 +17,8 @@ Result<Plan> make_plan(const lab::Lab& lab);
 /// The seed of the plan's shaper number `index` in a cell: each netem draws from its own stream,
 /// and cells of the same repeat from the same ones, whatever their traffic.
 std::uint64_t shaper_seed(const Cell& cell, std::size_t index);
+
+/// The type of the RDMA links of a cell's hosts: "siw" where its traffic is iWARP, else "rxe".
+std::string rdma_type(const lab::Lab& lab, const Cell& cell);
 
 } // namespace rdmalab::plan

@@ -17,10 +17,10 @@ std::uint64_t packets_per_message(const lab::Lab& lab, const lab::Traffic& traff
 
 std::uint64_t packets_in_flight(const lab::Lab& lab, const lab::Traffic& traffic)
 {
-  if (traffic.kind != lab::TrafficKind::verbs) {
-    // tcp_wmem's maximum of 4 MiB counts kernel memory, of which the smallest packet takes 768.
-    return std::uint64_t{traffic.tcp.streams} * ((std::uint64_t{4} << 20) / 768);
-  }
+  // tcp_wmem's maximum of 4 MiB counts kernel memory, of which the smallest packet takes 768.
+  constexpr std::uint64_t of_tcp = (std::uint64_t{4} << 20) / 768;
+  if (over_iwarp(traffic)) return traffic.verbs.qps * of_tcp;
+  if (traffic.kind != lab::TrafficKind::verbs) return traffic.tcp.streams * of_tcp;
   // A go-back replays the window while its first edition still stands in the queue; a time-out can
   // do so again. rxe checks the window before a READ, not before each of its response packets.
   std::uint64_t per_qp = 4 * std::uint64_t{rxe_window_packets};
@@ -70,10 +70,12 @@ Path path_of(const lab::Lab& lab, const lab::Traffic& traffic)
 
 std::uint64_t payload_share_ppm(const lab::Lab& lab, const lab::Traffic& traffic)
 {
-  if (traffic.kind != lab::TrafficKind::verbs) {
+  if (rides_on_tcp(traffic) || traffic.kind != lab::TrafficKind::verbs) {
     const std::uint64_t headers = 20 + 20 + 12; // IPv4, TCP, time stamps
-    const std::uint64_t payload = lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;
-    return payload * 1'000'000 / (payload + headers + 14);
+    const std::uint64_t framing = over_iwarp(traffic) ? lab::iwarp_framing_bytes : 0;
+    const std::uint64_t most = lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;
+    const std::uint64_t payload = most > framing ? most - framing : 1;
+    return payload * 1'000'000 / (most + headers + 14);
   }
   const std::uint64_t packets = packets_per_message(lab, traffic);
   const lab::Operation& op = lab::operation_of(traffic.verbs.op);

@@ -15,6 +15,8 @@ namespace rdmalab::traffic {
 namespace {
 
 constexpr int resolve_ms = 5'000;
+/// iWARP's listener is a TCP socket, and the out-of-band exchange has the traffic's port.
+constexpr std::uint16_t iwarp_port_offset = 1'000;
 
 Result<sockaddr_in> cm_address(const std::string& ip, std::uint16_t port)
 {
@@ -68,7 +70,7 @@ Result<ConnectionManager> ConnectionManager::open(const EndpointSpec& spec)
   if (::rdma_create_id(cm.channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
     return system_error("make a listening id of the connection manager");
   cm.listener_.reset(id);
-  TRY_ASSIGN(sockaddr_in address, cm_address(spec.local_ip, spec.port));
+  TRY_ASSIGN(sockaddr_in address, cm_address(spec.local_ip, cm.port()));
   if (::rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&address)) != 0 ||
       ::rdma_listen(id, static_cast<int>(spec.traffic.verbs.qps)) != 0)
     return system_error("listen by the connection manager on " + spec.local_ip, Exit::setup);
@@ -101,10 +103,20 @@ Result<rdma_cm_id*> ConnectionManager::await(int kind, const char* what, std::ui
   }
 }
 
-Status ConnectionManager::resolve(rdma_cm_id* id, std::uint64_t deadline_ns)
+std::uint16_t ConnectionManager::port() const
 {
+  return static_cast<std::uint16_t>(spec_.port +
+                                    (over_iwarp(spec_.traffic) ? iwarp_port_offset : 0));
+}
+
+Result<rdma_cm_id*> ConnectionManager::resolve(std::uint64_t deadline_ns)
+{
+  rdma_cm_id* id = nullptr;
+  if (::rdma_create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
+    return system_error("make an id of the connection manager");
+  ids_.emplace_back(id);
   TRY_ASSIGN(sockaddr_in from, cm_address(spec_.local_ip, 0));
-  TRY_ASSIGN(sockaddr_in to, cm_address(spec_.peer_ip, spec_.port));
+  TRY_ASSIGN(sockaddr_in to, cm_address(spec_.peer_ip, port()));
   if (::rdma_resolve_addr(id, reinterpret_cast<sockaddr*>(&from), reinterpret_cast<sockaddr*>(&to),
                           resolve_ms) != 0)
     return system_error("resolve " + spec_.peer_ip + " by the connection manager", Exit::setup);
@@ -112,8 +124,7 @@ Status ConnectionManager::resolve(rdma_cm_id* id, std::uint64_t deadline_ns)
              await(RDMA_CM_EVENT_ADDR_RESOLVED, "resolve the address", deadline_ns));
   if (::rdma_resolve_route(resolved, resolve_ms) != 0)
     return system_error("resolve the route to " + spec_.peer_ip, Exit::setup);
-  TRY_ASSIGN(resolved, await(RDMA_CM_EVENT_ROUTE_RESOLVED, "resolve the route", deadline_ns));
-  return {};
+  return await(RDMA_CM_EVENT_ROUTE_RESOLVED, "resolve the route", deadline_ns);
 }
 
 Result<CmTerms> ConnectionManager::negotiate(std::uint32_t qp_number, std::uint8_t reads,
@@ -127,11 +138,7 @@ Result<CmTerms> ConnectionManager::negotiate(std::uint32_t qp_number, std::uint8
     ids_.emplace_back(asking);
     return terms_of(asking);
   }
-  rdma_cm_id* id = nullptr;
-  if (::rdma_create_id(channel_.get(), &id, nullptr, RDMA_PS_TCP) != 0)
-    return system_error("make an id of the connection manager");
-  ids_.emplace_back(id);
-  TRY(resolve(id, deadline_ns));
+  TRY_ASSIGN(rdma_cm_id * id, resolve(deadline_ns));
   rdma_conn_param wanted{};
   wanted.qp_num = qp_number;
   wanted.responder_resources = wanted.initiator_depth = reads;
@@ -159,6 +166,27 @@ Status ConnectionManager::confirm(std::uint64_t deadline_ns)
              await(RDMA_CM_EVENT_ESTABLISHED, "have the connection confirmed", deadline_ns));
   return established == id ? Status{}
                            : Status(Error{Exit::setup, "confirm connections in order", 0, {}, {}});
+}
+
+Result<std::uint16_t> ConnectionManager::establish(std::uint32_t qp_number, std::uint8_t reads,
+                                                   std::uint64_t deadline_ns)
+{
+  rdma_conn_param terms{};
+  terms.qp_num = qp_number;
+  terms.responder_resources = terms.initiator_depth = reads;
+  if (spec_.role == Role::initiator) {
+    TRY_ASSIGN(rdma_cm_id * id, resolve(deadline_ns));
+    if (::rdma_connect(id, &terms) != 0)
+      return system_error("ask " + spec_.peer_ip + " for a connection", Exit::setup);
+    TRY_ASSIGN(id, await(RDMA_CM_EVENT_ESTABLISHED, "be answered", deadline_ns));
+    return ntohs(::rdma_get_src_port(id));
+  }
+  TRY_ASSIGN(rdma_cm_id * asking,
+             await(RDMA_CM_EVENT_CONNECT_REQUEST, "be asked for a connection", deadline_ns));
+  ids_.emplace_back(asking);
+  if (::rdma_accept(asking, &terms) != 0) return system_error("accept a connection", Exit::setup);
+  TRY(await(RDMA_CM_EVENT_ESTABLISHED, "have the connection confirmed", deadline_ns));
+  return port();
 }
 
 } // namespace rdmalab::traffic

@@ -37,7 +37,7 @@ std::uint64_t receiver_ns(const lab::Verbs& verbs)
 
 std::uint64_t transport_drain_ns(const lab::Traffic& traffic)
 {
-  if (traffic.kind == lab::TrafficKind::tcp) return tcp_ns;
+  if (rides_on_tcp(traffic)) return tcp_ns;
   // IB specification 9.7.6.1.3: the local ACK timeout is 4.096 us * 2^code, once for every try;
   // twice that covers rxe's rounding up to its timer's tick and one more round of losses.
   const std::uint64_t in_flight =

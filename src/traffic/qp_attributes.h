@@ -58,8 +58,12 @@ public:
     t.attr.port_num = port_;
     t.attr.qp_access_flags = access_;
     t.attr.qkey = datagram_key;
-    t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-             (connected() ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY);
+    // iWARP has neither partitions nor ports to choose (Linux, iwcm.c: iwcm_init_qp_init_attr).
+    if (iwarp())
+      t.mask = IBV_QP_STATE | IBV_QP_ACCESS_FLAGS;
+    else
+      t.mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
+               (connected() ? IBV_QP_ACCESS_FLAGS : IBV_QP_QKEY);
     return t;
   }
 
@@ -95,7 +99,8 @@ public:
   }
 
 private:
-  [[nodiscard]] bool reliable() const { return verbs_.transport == lab::Transport::rc; }
+  [[nodiscard]] bool reliable() const { return lab::reliable(verbs_); }
+  [[nodiscard]] bool iwarp() const { return verbs_.transport == lab::Transport::iwarp; }
   [[nodiscard]] bool connected() const { return verbs_.transport != lab::Transport::ud; }
 
   lab::Verbs verbs_;

@@ -60,6 +60,10 @@ Memory memory_of(const EndpointSpec& spec, Role role)
       rounded_up(messages.head + bytes, bytes >= memory_page ? memory_page : cache_line);
   messages.per_qp = slots_per_qp(spec, role, ring_messages(spec, messages.stride, qps));
   memory.bytes = messages.stride * messages.per_qp * qps;
+  if (confirmed_by_read(verbs) && role == Role::initiator) {
+    memory.confirmation = memory.bytes;
+    memory.bytes += cache_line;
+  }
   if (!lab::operation_of(verbs.op).notice) return memory;
   SlotLayout& notices = memory.notices;
   notices.stride = cache_line;
@@ -67,6 +71,12 @@ Memory memory_of(const EndpointSpec& spec, Role role)
   notices.begin = memory.bytes;
   memory.bytes += notices.stride * notices.per_qp * qps;
   return memory;
+}
+
+std::uint32_t sends_of(const lab::Verbs& verbs)
+{
+  return verbs.depth *
+         (1 + (lab::operation_of(verbs.op).notice ? 1 : 0) + (confirmed_by_read(verbs) ? 1 : 0));
 }
 
 } // namespace rdmalab::traffic

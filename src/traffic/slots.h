@@ -27,7 +27,8 @@ inline constexpr std::uint64_t grh_bytes = 40;
 /// The memory of one end.
 struct Memory {
   SlotLayout messages;
-  SlotLayout notices; ///< of an operation that has them: its SENDs, or its receives
+  SlotLayout notices;             ///< of an operation that has them: its SENDs, or its receives
+  std::uint64_t confirmation = 0; ///< where the READs put what they read that confirm messages
   std::uint64_t bytes = 0;
 };
 
@@ -36,5 +37,9 @@ struct Memory {
 /// offers one message more than are in flight, so that a slot never gets the same one twice in a
 /// row.
 Memory memory_of(const EndpointSpec& spec, Role role);
+
+/// Work requests that an initiator has on a QP at once, at most: a notice and a confirming READ are
+/// requests of their own.
+std::uint32_t sends_of(const lab::Verbs& verbs);
 
 } // namespace rdmalab::traffic

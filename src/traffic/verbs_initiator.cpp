@@ -135,7 +135,7 @@ private:
     counts_.add(wc.status);
     end_with(flow, "completion", status_name(wc.status),
              failed_completion(op_.name, queue.ended, queues_.size(), qp, wc.status));
-    if (!WorkRequests::has_notice(wc.wr_id)) ++queue.ended;
+    if (!WorkRequests::more_follow(wc.wr_id)) ++queue.ended;
   }
 
   /// The oldest message in flight on a QP was acknowledged.

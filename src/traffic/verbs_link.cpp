@@ -17,7 +17,7 @@ namespace rdmalab::traffic {
 
 namespace {
 
-constexpr std::uint8_t port_number = 1; // rxe has one
+constexpr std::uint8_t port_number = 1; // rxe and siw have one
 
 std::uint32_t psn_of(const EndpointSpec& spec, std::uint64_t qp)
 {
@@ -55,16 +55,18 @@ std::uint32_t receives_of(const EndpointSpec& spec)
   return any ? ReceiveStock(spec.traffic.verbs).most() : 0;
 }
 
-/// Work requests of a QP at once: a notice is one of its own.
-std::uint32_t sends_of(const lab::Verbs& verbs)
+/// READs and atomics that may be outstanding, where a device takes so many.
+std::uint8_t most_reads(const EndpointSpec& spec, int device_limit)
 {
-  return verbs.depth * (lab::operation_of(verbs.op).notice ? 2 : 1);
+  const auto limit = static_cast<std::uint32_t>(std::clamp(device_limit, 1, 255));
+  return static_cast<std::uint8_t>(std::min(spec.traffic.verbs.depth, limit));
 }
 
 ibv_qp_type type_of(lab::Transport transport)
 {
   switch (transport) {
   case lab::Transport::rc:
+  case lab::Transport::iwarp: // to verbs, a reliable connection
     return IBV_QPT_RC;
   case lab::Transport::uc:
     return IBV_QPT_UC;
@@ -106,6 +108,7 @@ Status VerbsLink::open(const EndpointSpec& spec, std::uint64_t deadline_ns)
   active_mtu_ = mtu_bytes(port.active_mtu);
   memory_ = memory_of(spec, spec.role);
   TRY(check_limits(spec, port));
+  if (over_iwarp(spec.traffic)) return {};
   TRY_ASSIGN(gid_index_, find_rocev2_gid(context_.get(), port_number, spec.local_ip, deadline_ns));
   return {};
 }
@@ -231,9 +234,13 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
   const std::uint64_t told = monotonic_ns();
   setup_ns_["exchange"] = told - begin;
 
-  TRY_ASSIGN(path_mtu_,
-             agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
-  TRY(connect(spec, theirs, deadline_ns));
+  if (over_iwarp(spec.traffic)) {
+    TRY(connect_iwarp(spec, deadline_ns));
+  } else {
+    TRY_ASSIGN(path_mtu_,
+               agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
+    TRY(connect(spec, theirs, deadline_ns));
+  }
   TRY(post_first_receives(spec));
   if (by_cm)
     setup_ns_["cm"] = begin - first + monotonic_ns() - told;
@@ -248,15 +255,10 @@ Status VerbsLink::connect(const EndpointSpec& spec, const Introduction& theirs,
 {
   TRY_ASSIGN(const ibv_mtu mtu, mtu_code(path_mtu_));
   TRY_ASSIGN(const ibv_gid peer_gid, mapped_gid(spec.peer_ip));
-  const auto most_reads = [&](int device_limit) {
-    const auto limit = std::clamp(device_limit, 1, 255);
-    return static_cast<std::uint8_t>(
-        std::min(spec.traffic.verbs.depth, static_cast<std::uint32_t>(limit)));
-  };
   QpAttributes attributes(spec.traffic.verbs, port_number, gid_index_);
   attributes.access(qp_access_of(spec));
-  const std::uint8_t reads_out = most_reads(device_.max_qp_init_rd_atom);
-  const std::uint8_t reads_in = most_reads(device_.max_qp_rd_atom);
+  const std::uint8_t reads_out = most_reads(spec, device_.max_qp_init_rd_atom);
+  const std::uint8_t reads_in = most_reads(spec, device_.max_qp_rd_atom);
   attributes.path_mtu(mtu).outstanding_reads(reads_out, reads_in);
   for (std::size_t i = 0; i < qps_.size(); ++i) {
     CmTerms terms{streams_[i].first_psn, theirs.qp_numbers[i], theirs.psns[i]};
@@ -275,6 +277,19 @@ Status VerbsLink::connect(const EndpointSpec& spec, const Introduction& theirs,
     ibv_ah_attr path = attributes.path();
     address_.reset(ibv_create_ah(pd_.get(), &path));
     if (!address_) return system_error("create an address handle for " + spec.peer_ip);
+  }
+  return {};
+}
+
+/// The connection manager does all but the first step.
+Status VerbsLink::connect_iwarp(const EndpointSpec& spec, std::uint64_t deadline_ns)
+{
+  QpAttributes attributes(spec.traffic.verbs, port_number, 0);
+  attributes.access(qp_access_of(spec));
+  const std::uint8_t reads = most_reads(spec, device_.max_qp_rd_atom);
+  for (std::size_t i = 0; i < qps_.size(); ++i) {
+    TRY(modify(qps_[i].get(), attributes.to_init(), "INIT"));
+    TRY_ASSIGN(streams_[i].port, cm_->establish(streams_[i].qp_number, reads, deadline_ns));
   }
   return {};
 }

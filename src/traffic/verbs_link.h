@@ -55,6 +55,11 @@ public:
   {
     return {reinterpret_cast<std::uintptr_t>(at), bytes, local_key_};
   }
+  /// Of an initiator whose messages are confirmed by READs.
+  [[nodiscard]] ibv_sge confirmation() const
+  {
+    return sge(pages_.data() + memory_.confirmation, sizeof(std::uint64_t));
+  }
   [[nodiscard]] std::uint64_t remote_address(std::uint64_t qp, std::uint64_t index) const
   {
     return remote_base_ + remote_.offset(qp, index);
@@ -97,6 +102,7 @@ private:
   Status make_memory(const EndpointSpec& spec);
   Status make_queues(const EndpointSpec& spec);
   Status connect(const EndpointSpec& spec, const Introduction& theirs, std::uint64_t deadline_ns);
+  Status connect_iwarp(const EndpointSpec& spec, std::uint64_t deadline_ns);
   Status bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
   Status post_first_receives(const EndpointSpec& spec);
   Status take_event();

@@ -22,8 +22,7 @@ constexpr std::uint64_t settle_ns = 20'000'000;
 } // namespace
 
 VerbsReceiver::VerbsReceiver(const EndpointSpec& spec, VerbsLink link)
-    : op_(lab::operation_of(spec.traffic.verbs.op)),
-      reliable_(spec.traffic.verbs.transport == lab::Transport::rc),
+    : op_(lab::operation_of(spec.traffic.verbs.op)), reliable_(reliable(spec.traffic.verbs)),
       check_late_(op_.lands || (reliable_ && !spec.traffic.verbs.srq)), spec_(spec),
       payload_(spec.seed, payload_bytes(spec.traffic)), link_(std::move(link)),
       received_(spec.traffic.verbs.qps), stock_(spec.traffic.verbs)

@@ -37,9 +37,10 @@ ibv_wr_opcode opcode_of(lab::VerbsOp op)
 } // namespace
 
 WorkRequests::WorkRequests(const EndpointSpec& spec)
-    : op_(lab::operation_of(spec.traffic.verbs.op)), spec_(spec), depth_(spec.traffic.verbs.depth),
+    : op_(lab::operation_of(spec.traffic.verbs.op)), spec_(spec),
+      confirmed_(confirmed_by_read(spec.traffic.verbs)), depth_(spec.traffic.verbs.depth),
       bytes_(static_cast<std::uint32_t>(spec.traffic.message_bytes)),
-      requests_(depth_ * (op_.notice ? 2 : 1)), places_(requests_.size())
+      requests_(sends_of(spec.traffic.verbs)), places_(requests_.size())
 {}
 
 ibv_send_wr& WorkRequests::next(ibv_wr_opcode opcode, std::uint64_t id, const ibv_sge& place)
@@ -65,10 +66,18 @@ void WorkRequests::add(const VerbsLink& link, std::uint64_t qp, std::uint64_t nu
   aim(*request, link, qp, number);
   if (op_.immediate) request->imm_data = htonl(static_cast<std::uint32_t>(number));
   if (op_.notice) {
-    request->wr_id |= notice_follows;
+    request->wr_id |= part;
     std::byte* notice = link.notice(qp, number % depth_);
     Notice{number, now_ns}.write(notice);
     request = &next(IBV_WR_SEND, id, link.sge(notice, sizeof(Notice)));
+  }
+  if (confirmed_) {
+    if (!signaled) return;
+    request->wr_id |= part;
+    request = &next(IBV_WR_RDMA_READ, id, link.confirmation());
+    request->send_flags = 0;
+    request->wr.rdma.remote_addr = link.remote_address(0, 0);
+    request->wr.rdma.rkey = link.remote_key();
   }
   if (signaled) request->send_flags |= IBV_SEND_SIGNALED;
 }

@@ -23,15 +23,15 @@ public:
   /// The list; valid until the next begin().
   ibv_send_wr* list();
 
-  /// A WRITE whose notice is a work request of its own: what ends it, ends the notice, too.
-  static bool has_notice(std::uint64_t work_id) { return (work_id & notice_follows) != 0; }
+  /// A request behind which others of the same message follow: what breaks it, breaks them, too.
+  static bool more_follow(std::uint64_t work_id) { return (work_id & part) != 0; }
   static std::uint64_t slot_of(std::uint64_t work_id)
   {
-    return VerbsLink::slot_of(work_id) & ~notice_follows;
+    return VerbsLink::slot_of(work_id) & ~part;
   }
 
 private:
-  static constexpr std::uint64_t notice_follows = 1ULL << 31;
+  static constexpr std::uint64_t part = 1ULL << 31;
 
   ibv_send_wr& next(ibv_wr_opcode opcode, std::uint64_t id, const ibv_sge& place);
   void aim(ibv_send_wr& request, const VerbsLink& link, std::uint64_t qp,
@@ -39,6 +39,7 @@ private:
 
   const lab::Operation& op_;
   EndpointSpec spec_;
+  bool confirmed_; ///< by a READ of its own
   std::uint64_t depth_;
   std::uint32_t bytes_;
   std::vector<ibv_send_wr> requests_;

@@ -21,6 +21,13 @@ TEST(WireRate, RoceByHand)
   EXPECT_EQ(write.packets, 64U);
   EXPECT_EQ(write.wire_bytes, 64U * 1082 + 16);
   EXPECT_EQ(verbs_message(lab::VerbsOp::send, 65536, 1024).wire_bytes, 64U * 1082);
+  // iWARP: what is left of a full TCP segment after MPA, DDP and RDMAP.
+  lab::Lab lab;
+  lab.topology.mtu = 1500;
+  lab::Traffic iwarp;
+  iwarp.verbs.transport = lab::Transport::iwarp;
+  EXPECT_EQ(packet_payload(lab, iwarp), 1448U - 20);
+  EXPECT_EQ(wire_cost(iwarp, 1428).wire_bytes, 1514U);
   EXPECT_EQ(verbs_message(lab::VerbsOp::read, 65536, 1024).wire_bytes, 64U * 1082 + 8);
   EXPECT_EQ(verbs_message(lab::VerbsOp::read, 512, 1024).wire_bytes, 58U + 512 + 4);
   // 1025 B: two packets, three bytes of padding on the second.

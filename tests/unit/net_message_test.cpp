@@ -80,7 +80,7 @@ TEST(NetlinkBytes, Redirect)
 }
 TEST(NetlinkBytes, RdmaNewLink)
 {
-  expect_golden("rdma_new_link", rdma_new_link_message("rxe0", "eth0"));
+  expect_golden("rdma_new_link", rdma_new_link_message("rxe0", "rxe", "eth0"));
 }
 TEST(NetlinkBytes, RdmaDeleteLink)
 {
