@@ -17,7 +17,8 @@ RDMALAB_JSON(HostPath, host, cpu_ns, stage_ns, stage_percent, syscalls, syscalls
              copied, checksums, wakeups, switches, softirqs, packets_in, packets_out,
              ledger_percent, against_scheduler)
 RDMALAB_JSON(WireTime, to, frames, frame_bytes, min_ns, mean_ns, expected_ns)
-RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, hosts, wire)
+RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, hosts, interrupts,
+             wire)
 RDMALAB_JSON(CostFit, traffics, transport, host, message_ns, message_error, byte_ns, byte_error, r2)
 RDMALAB_JSON(PathReport, traffic, fits, missing, border_ns)
 
@@ -159,6 +160,7 @@ std::optional<TrafficPath> traffic_path(const record::Record& record, const lab:
   std::map<std::string, record::Cpu> cpu;
   for (const Sample& s : samples) {
     payload += s.flow->bytes;
+    path.interrupts += static_cast<double>(s.cell->path->interrupts);
     for (const record::PathHost& host : s.cell->path->hosts) {
       const auto same = std::find_if(hosts.begin(), hosts.end(), [&](const record::PathHost& h) {
         return h.host == host.host;
@@ -177,6 +179,7 @@ std::optional<TrafficPath> traffic_path(const record::Record& record, const lab:
   // A message that the window's border cut counts by the part of its bytes that arrived.
   const double messages = static_cast<double>(payload) / static_cast<double>(traffic.message_bytes);
   path.messages = static_cast<std::uint64_t>(std::llround(messages));
+  path.interrupts = short_of(path.interrupts / messages);
   for (const record::PathHost& host : hosts)
     if (host.host == traffic.from || host.host == traffic.to)
       path.hosts.push_back(

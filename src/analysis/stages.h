@@ -56,6 +56,7 @@ struct TrafficPath {
   std::uint64_t message_bytes = 0;
   std::uint64_t messages = 0; ///< delivered in the windows
   std::vector<HostPath> hosts;
+  double interrupts = 0; ///< hard interrupts of the machine, per message
   std::optional<WireTime> wire;
 };
 RDMALAB_JSON_DECLARE(TrafficPath)

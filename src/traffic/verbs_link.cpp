@@ -241,7 +241,6 @@ Status VerbsLink::join(const EndpointSpec& spec, std::uint64_t deadline_ns)
                agree_on_mtu(spec.traffic.verbs.path_mtu, ours.active_mtu, theirs.active_mtu));
     TRY(connect(spec, theirs, deadline_ns));
   }
-  TRY(post_first_receives(spec));
   if (by_cm)
     setup_ns_["cm"] = begin - first + monotonic_ns() - told;
   else
@@ -288,7 +287,7 @@ Status VerbsLink::connect_iwarp(const EndpointSpec& spec, std::uint64_t deadline
   attributes.access(qp_access_of(spec));
   const std::uint8_t reads = most_reads(spec, device_.max_qp_rd_atom);
   for (std::size_t i = 0; i < qps_.size(); ++i) {
-    TRY(modify(qps_[i].get(), attributes.to_init(), "INIT"));
+    TRY(to_init(spec, i, attributes));
     TRY_ASSIGN(streams_[i].port, cm_->establish(streams_[i].qp_number, reads, deadline_ns));
   }
   return {};
@@ -297,18 +296,19 @@ Status VerbsLink::connect_iwarp(const EndpointSpec& spec, std::uint64_t deadline
 Status VerbsLink::bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes)
 {
   const ibv_qp_state last = ready_state_of(spec);
-  if (last >= IBV_QPS_INIT) TRY(modify(qps_[qp].get(), attributes.to_init(), "INIT"));
+  if (last >= IBV_QPS_INIT) TRY(to_init(spec, qp, attributes));
   if (last >= IBV_QPS_RTR) TRY(modify(qps_[qp].get(), attributes.to_rtr(), "RTR"));
   if (last >= IBV_QPS_RTS) TRY(modify(qps_[qp].get(), attributes.to_rts(), "RTS"));
   return {};
 }
 
-Status VerbsLink::post_first_receives(const EndpointSpec& spec)
+/// A queue takes receives from INIT on, and has them before the peer can send.
+Status VerbsLink::to_init(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes)
 {
-  if (receives_of(spec) == 0) return {};
+  TRY(modify(qps_[qp].get(), attributes.to_init(), "INIT"));
   const ReceiveStock stock(spec.traffic.verbs);
-  for (std::size_t queue = 0; queue < stock.queues(); ++queue)
-    for (std::uint32_t i = 0; i < stock.first(); ++i) TRY(post_receive(queue, i));
+  if (receives_of(spec) == 0 || qp >= stock.queues()) return {};
+  for (std::uint32_t i = 0; i < stock.first(); ++i) TRY(post_receive(qp, i));
   return {};
 }
 

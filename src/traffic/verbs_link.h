@@ -103,8 +103,8 @@ private:
   Status make_queues(const EndpointSpec& spec);
   Status connect(const EndpointSpec& spec, const Introduction& theirs, std::uint64_t deadline_ns);
   Status connect_iwarp(const EndpointSpec& spec, std::uint64_t deadline_ns);
+  Status to_init(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
   Status bring_up(const EndpointSpec& spec, std::size_t qp, const QpAttributes& attributes);
-  Status post_first_receives(const EndpointSpec& spec);
   Status take_event();
 
   Context context_;
