@@ -183,6 +183,8 @@ private:
     for (const TrafficResult& t : result_.traffic) {
       std::string name = t.name;
       for (const auto& [host, c] : t.cpu) {
+        // A host that had nothing to do with it, of three and more.
+        if (c.percent_of_core == 0 && host != t.from && host != t.to) continue;
         grid.add(cpu_row(std::exchange(name, ""), host, c));
       }
     }

@@ -60,6 +60,19 @@ TEST(LabParse, DefaultsAreFilledIn)
   EXPECT_EQ(lab.measure.repeat, 3U);
 }
 
+TEST(LabParse, WhatOneCompletionStandsFor)
+{
+  Verbs verbs;
+  verbs.depth = 64;
+  EXPECT_EQ(signal_every_of(verbs), 1U) << "a WRITE's completion is its delivery";
+  verbs.op = VerbsOp::send;
+  EXPECT_EQ(signal_every_of(verbs), 16U);
+  verbs.depth = 2;
+  EXPECT_EQ(signal_every_of(verbs), 1U);
+  verbs.signal_every = 2;
+  EXPECT_EQ(signal_every_of(verbs), 2U);
+}
+
 TEST(LabParse, EveryFieldArrives)
 {
   const Lab lab = good(R"(
