@@ -263,8 +263,10 @@ private:
     const auto compare = [&](double before, double after, bool less_is_better, std::string text) {
       if (before <= 0 || after <= 0) return;
       const double gain = less_is_better ? before / after : after / before;
-      if (gain >= worth_saying) better.push_back(std::move(text));
-      if (gain <= 1 / worth_saying) worse.push_back(std::move(text));
+      if (gain >= worth_saying)
+        better.push_back(std::move(text));
+      else if (gain <= 1 / worth_saying)
+        worse.push_back(std::move(text));
     };
     const auto rate = [](const TrafficResult& t) {
       return static_cast<double>(t.baseline->goodput_bps);
