@@ -1,4 +1,5 @@
 rdmalab_test(traffic_payload_test ROOMS traffic)
+rdmalab_test(traffic_figure_test ROOMS traffic)
 rdmalab_test(traffic_endpoint_test ROOMS traffic)
 rdmalab_test(traffic_receives_test ROOMS traffic)
 

@@ -4,6 +4,9 @@
 #include "base/json.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -36,6 +39,38 @@ std::string faults_words(const Result& result)
   return fmt::format("{}", fmt::join(parts, " and "));
 }
 
+/// Options that change no code, or a line of it.
+struct CheapOption {
+  std::string_view key; ///< of TrafficResult::options
+  std::string_view name;
+};
+constexpr std::array cheap_options{
+    CheapOption{"signal_every", "A completion for so many messages (signal_every)"},
+    CheapOption{"nodelay", "TCP_NODELAY"}, CheapOption{"zerocopy", "MSG_ZEROCOPY"},
+    CheapOption{"path_mtu", "Another MTU (path_mtu)"}};
+
+std::string option_of(const TrafficResult& t, const std::string& key)
+{
+  const auto found = t.options.find(key);
+  return found == t.options.end() ? std::string{} : found->second;
+}
+
+/// The cheap option that is all in which two traffics differ.
+const CheapOption* difference_of(const TrafficResult& a, const TrafficResult& b)
+{
+  if (a.kind != b.kind || a.from != b.from || a.to != b.to || a.message_bytes != b.message_bytes ||
+      a.options == b.options)
+    return nullptr;
+  for (const CheapOption& option : cheap_options) {
+    auto mine = a.options;
+    auto theirs = b.options;
+    mine.erase(std::string(option.key));
+    theirs.erase(std::string(option.key));
+    if (mine == theirs) return &option;
+  }
+  return nullptr;
+}
+
 class Adviser {
 public:
   explicit Adviser(const Result& result) : result_(result) {}
@@ -48,6 +83,7 @@ public:
     latency();
     cpu();
     variants();
+    options();
     return std::move(given_);
   }
 
@@ -199,6 +235,67 @@ private:
                        kind, least->name),
            "lesson 6", fmt::format("{} against {}", cost_words(*least), cost_words(*most)));
     }
+  }
+
+  /// Each cheap option that two traffics differ in: what it gains, and what it costs.
+  void options()
+  {
+    for (std::size_t i = 0; i < result_.traffic.size(); ++i)
+      for (std::size_t j = i + 1; j < result_.traffic.size(); ++j)
+        if (const CheapOption* option = difference_of(result_.traffic[i], result_.traffic[j]))
+          weigh(*option, result_.traffic[i], result_.traffic[j]);
+  }
+
+  /// `with` is the traffic that has more of the option.
+  void weigh(const CheapOption& option, const TrafficResult& a, const TrafficResult& b)
+  {
+    const std::string key(option.key);
+    const auto more = [](const std::string& x, const std::string& y) {
+      return x.size() != y.size() ? x.size() > y.size() : x > y;
+    };
+    const bool first = more(option_of(a, key), option_of(b, key));
+    const TrafficResult& with = first ? a : b;
+    const TrafficResult& without = first ? b : a;
+    if (!with.baseline || !without.baseline) return;
+
+    std::vector<std::string> better;
+    std::vector<std::string> worse;
+    const auto compare = [&](double before, double after, bool less_is_better, std::string text) {
+      if (before <= 0 || after <= 0) return;
+      const double gain = less_is_better ? before / after : after / before;
+      if (gain >= worth_saying)
+        better.push_back(std::move(text));
+      else if (gain <= 1 / worth_saying)
+        worse.push_back(std::move(text));
+    };
+    const auto rate = [](const TrafficResult& t) {
+      return static_cast<double>(t.baseline->goodput_bps);
+    };
+    const auto median = [](const TrafficResult& t) {
+      return t.baseline->latency ? static_cast<double>(t.baseline->latency->median_ns) : 0;
+    };
+    compare(rate(without), rate(with), false,
+            fmt::format("throughput {} → {}", rate_words(rate(without)), rate_words(rate(with))));
+    compare(median(without), median(with), true,
+            fmt::format("median latency {} → {}", time_words(median(without)),
+                        time_words(median(with))));
+    compare(cost_of(without), cost_of(with), true,
+            fmt::format("CPU {} → {}", cost_words(without), cost_words(with)));
+
+    const std::string pair = fmt::format("from {} to {}", without.name, with.name);
+    if (better.empty() && worse.empty())
+      give(fmt::format("{} changes nothing here.", option.name), "lesson 6",
+           pair + " throughput, latency and CPU differ by less than a tenth");
+    else if (better.empty())
+      give(fmt::format("{} does not pay here.", option.name), "lesson 6",
+           fmt::format("{}: {}", pair, fmt::join(worse, ", ")));
+    else if (worse.empty())
+      give(fmt::format("{} is a cheap gain here.", option.name), "lesson 6",
+           fmt::format("{}: {}", pair, fmt::join(better, ", ")));
+    else
+      give(fmt::format("{} gains here, and costs.", option.name), "lesson 6",
+           fmt::format("{}: {}; against it {}", pair, fmt::join(better, ", "),
+                       fmt::join(worse, ", ")));
   }
 
   const Result& result_;

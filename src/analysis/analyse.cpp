@@ -17,6 +17,7 @@
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
 #include "base/json.h"
+#include "lab/figure_unit.h"
 #include "lab/operation.h"
 
 #include <algorithm>
@@ -53,6 +54,32 @@ std::optional<ConditionResult> condition_of(const std::vector<Sample>& samples)
   for (const double v : values) result.repeats_bps.push_back(whole(v));
   result.latency = latency_of(samples);
   return result;
+}
+
+std::optional<FigureResult> figure_result_of(const std::vector<Sample>& samples)
+{
+  const std::vector<double> values = printed_figures(samples);
+  if (values.empty()) return std::nullopt;
+  FigureResult result;
+  result.value = rounded(mean(values)).value_or(0);
+  if (const auto interval = mean_interval(values)) {
+    result.low = rounded(std::max(0.0, interval->low));
+    result.high = rounded(interval->high);
+  }
+  for (const double v : values) result.repeats.push_back(whole(v));
+  return result;
+}
+
+std::optional<ProgramFigure> program_figure_of(const lab::Traffic& traffic,
+                                               const std::vector<Sample>& before,
+                                               const std::vector<Sample>& after)
+{
+  const lab::FigureUnit* unit = lab::printed_unit_of(traffic);
+  if (unit == nullptr) return std::nullopt;
+  const char* inside = unit->dimension == lab::Dimension::time    ? "ns"
+                       : unit->dimension == lab::Dimension::count ? "count"
+                                                                  : "bit/s";
+  return ProgramFigure{inside, figure_result_of(before), figure_result_of(after)};
 }
 
 std::optional<Retention> retention_of(const std::vector<Sample>& before,
@@ -108,6 +135,16 @@ bool lasts(const lab::Lab& lab, const lab::Traffic& traffic)
   return !counted && !local && expected_end(lab, traffic, baseline) == "ok";
 }
 
+/// What of a traffic's own keys is not the default.
+std::map<std::string, std::string> options_of(const Json& options, const Json& defaults)
+{
+  std::map<std::string, std::string> own;
+  for (const auto& [key, value] : options.items())
+    if (value != defaults.at(key))
+      own[key] = value.is_string() ? value.get<std::string>() : value.dump();
+  return own;
+}
+
 TrafficResult traffic_result(const record::Record& record, const lab::Traffic& traffic,
                              std::vector<std::string>& notes)
 {
@@ -116,13 +153,20 @@ TrafficResult traffic_result(const record::Record& record, const lab::Traffic& t
   TrafficResult result;
   result.name = traffic.name;
   result.kind = kind_name(traffic.kind);
+  result.from = traffic.from;
+  result.to = traffic.to;
   if (traffic.kind != lab::TrafficKind::command) result.message_bytes = traffic.message_bytes;
-  if (traffic.kind == lab::TrafficKind::verbs)
+  if (traffic.kind == lab::TrafficKind::verbs) {
     result.in_flight = std::uint64_t{traffic.verbs.depth} * traffic.verbs.qps;
-  if (traffic.kind == lab::TrafficKind::tcp)
+    result.options = options_of(traffic.verbs, lab::Verbs{});
+  }
+  if (traffic.kind == lab::TrafficKind::tcp) {
     result.in_flight = std::uint64_t{traffic.tcp.depth} * traffic.tcp.streams;
-  // A command that names no figure has no goodput; that is no goodput of zero.
-  if (traffic.kind != lab::TrafficKind::command || !traffic.command.figure.empty()) {
+    result.options = options_of(traffic.tcp, lab::Tcp{});
+  }
+  result.figure = program_figure_of(traffic, before, after);
+  // What tells no rate has no goodput; that is no goodput of zero.
+  if (lab::tells_goodput(traffic)) {
     result.baseline = condition_of(before);
     result.faulted = condition_of(after);
     result.retention = retention_of(before, after);

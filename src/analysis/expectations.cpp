@@ -61,9 +61,9 @@ bool asks_for_completions(const lab::Expr& expression, const std::string& traffi
                      [&](const lab::Expr& e) { return asks_for_completions(e, traffic); });
 }
 
-void judge_one(ExpectationResult& expectation, const lab::Lookup& figures)
+void judge_one(ExpectationResult& expectation, const lab::Lab& lab, const lab::Lookup& figures)
 {
-  const lab::ParsedExpression parsed = lab::parse_expression(expectation.text);
+  const lab::ParsedExpression parsed = lab::parse_expression(expectation.text, lab);
   if (!parsed.comparison) {
     expectation.reason =
         parsed.problems.empty() ? "no comparison" : parsed.problems.front().message;
@@ -99,7 +99,7 @@ ExpectationResult judge_comparison(const record::Record& record, const Result& r
   judged.text = comparison.text;
   judged.line = comparison.line;
   if (result.problems.empty())
-    judge_one(judged, figures_of(record, result));
+    judge_one(judged, record.lab, figures_of(record, result));
   else
     judged.reason = "the run is invalid";
   return judged;

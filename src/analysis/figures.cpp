@@ -67,6 +67,8 @@ public:
       return goodput(call);
     case Function::latency:
       return latency(call);
+    case Function::figure:
+      return printed(call);
     case Function::cpu:
       return cpu(call);
     case Function::cpu_per_gib:
@@ -137,6 +139,13 @@ private:
     const auto value = static_cast<double>(percentile_of(all, call.percentile));
     const auto [low, high] = std::minmax_element(each.begin(), each.end());
     return Value{value, std::min(value, *low), std::max(value, *high)};
+  }
+
+  [[nodiscard]] Figure printed(const Call& call) const
+  {
+    const auto values = printed_figures(samples(call));
+    if (values.empty()) return missing(fmt::format("{} has no figure", call.traffic));
+    return averaged(values);
   }
 
   [[nodiscard]] Figure cpu(const Call& call) const
@@ -327,9 +336,12 @@ std::string figure_words(double value, lab::Dimension dimension)
   case lab::Dimension::bytes:
     return three_digits(value) + " B";
   case lab::Dimension::count:
-    return std::abs(value) < 1e15 ? fmt::format("{:.0f}", value) : three_digits(value);
+    // A mean over repeats need not be whole.
+    return std::abs(value) < 1e15 && value == std::floor(value) ? fmt::format("{:.0f}", value)
+                                                                : three_digits(value);
   case lab::Dimension::number:
   case lab::Dimension::ratio:
+  case lab::Dimension::any:
     break;
   }
   return three_digits(value);

@@ -5,6 +5,7 @@
 #include "analysis/samples.h"
 #include "analysis/wire_rate.h"
 #include "analysis/words.h"
+#include "lab/figure_unit.h"
 #include "lab/operation.h"
 
 #include <algorithm>
@@ -45,8 +46,11 @@ WireCost least_cost(const lab::Lab& lab, const lab::Traffic& traffic, const Flow
   if (traffic.kind == lab::TrafficKind::verbs && traffic.message_bytes != 0)
     packets =
         flow.bytes / traffic.message_bytes * ((traffic.message_bytes + payload - 1) / payload);
-  // A program's bytes are what the fabric counted, headers and all (engine/cell.cpp).
-  if (traffic.kind == lab::TrafficKind::command) packets = std::min<std::uint64_t>(flow.bytes, 1);
+  // A program's bytes are what the fabric counted, headers and all (engine/cell.cpp). One that
+  // tells a time or a count has sent something at least.
+  if (traffic.kind == lab::TrafficKind::command)
+    packets = std::min<std::uint64_t>(
+        lab::tells_goodput(traffic) ? flow.bytes : flow.figure.value_or(0), 1);
   return {packets, flow.bytes, flow.bytes};
 }
 
@@ -150,12 +154,20 @@ private:
     return traffic != nullptr && traffic->kind == lab::TrafficKind::command;
   }
 
-  /// A command that names no figure has no goodput, and nobody expects one.
-  [[nodiscard]] bool without_figure(const std::string& name) const
+  /// A program that names no rate has no goodput, and nobody expects one.
+  [[nodiscard]] bool without_goodput(const std::string& name) const
   {
     const lab::Traffic* traffic = find_traffic(record_.lab, name);
-    return traffic != nullptr && traffic->kind == lab::TrafficKind::command &&
-           traffic->command.figure.empty();
+    return traffic != nullptr && !lab::tells_goodput(*traffic);
+  }
+
+  /// A count of none is one under a fault only: where nothing goes wrong, something has to show
+  /// that the expression can match.
+  void counted(const Cell& cell, const Flow& flow)
+  {
+    if (without_goodput(flow.traffic) && flow.figure == 0U)
+      problem(cell, flow.traffic + "'s figure is zero without a fault: its expression may be wrong",
+              Exit::traffic);
   }
 
   void baseline_end(const Cell& cell, const Flow& flow)
@@ -168,10 +180,11 @@ private:
               fmt::format("{} broke without a fault: {}", flow.traffic,
                           unexpected_words(flow, expected)),
               Exit::traffic);
-    else if (expected == "ok" && flow.bytes == 0 && !without_figure(flow.traffic) &&
+    else if (expected == "ok" && flow.bytes == 0 && !without_goodput(flow.traffic) &&
              !(sends_so_many(traffic) && flow.total_bytes != 0) &&
              !(sends_nothing(flow.traffic) && flow.total_messages != 0))
       problem(cell, flow.traffic + " delivered nothing", Exit::traffic);
+    counted(cell, flow);
   }
 
   [[nodiscard]] bool sends_nothing(const std::string& name) const

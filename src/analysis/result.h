@@ -72,14 +72,35 @@ struct Limit {
 };
 RDMALAB_JSON_DECLARE(Limit)
 
+/// What a program printed of itself under one condition, in the unit of ProgramFigure: the mean
+/// over repeats and its 95 % interval (Student's t), null with one repeat.
+struct FigureResult {
+  double value = 0;
+  std::optional<double> low;
+  std::optional<double> high;
+  std::vector<std::uint64_t> repeats;
+};
+RDMALAB_JSON_DECLARE(FigureResult)
+
+struct ProgramFigure {
+  std::string unit; ///< "bit/s" (and then its goodput is made from it), "ns" or "count"
+  std::optional<FigureResult> baseline;
+  std::optional<FigureResult> faulted;
+};
+RDMALAB_JSON_DECLARE(ProgramFigure)
+
 struct TrafficResult {
   std::string name;
   std::string kind;
+  std::string from; ///< host
+  std::string to;
   std::uint64_t message_bytes = 0; ///< of a program: 0
   std::uint64_t in_flight = 0;     ///< messages; 0: as many as the socket takes, or a program
+  std::map<std::string, std::string> options; ///< of its kind, where they are not the defaults
   std::optional<ConditionResult> baseline;
   std::optional<ConditionResult> faulted;
   std::optional<Retention> retention;   ///< null in an invalid Result: no proof, no number
+  std::optional<ProgramFigure> figure;  ///< of a program that names one
   std::map<std::string, CpuResult> cpu; ///< by host, in the faulted condition if there is one
   std::map<std::string, CpuResult> cpu_baseline; ///< by host
   std::optional<Limit> limit;

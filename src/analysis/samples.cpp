@@ -34,6 +34,14 @@ std::vector<double> goodputs(const std::vector<Sample>& samples)
   return values;
 }
 
+std::vector<double> printed_figures(const std::vector<Sample>& samples)
+{
+  std::vector<double> values;
+  for (const Sample& s : samples)
+    if (s.flow->figure) values.push_back(static_cast<double>(*s.flow->figure));
+  return values;
+}
+
 std::uint32_t payload_in_force(const std::vector<Sample>& samples)
 {
   for (const Sample& s : samples)

@@ -25,6 +25,8 @@ std::uint64_t window_ns(const Sample& sample);
 /// Payload delivered to the application within the window, bits/s; 0 without a window.
 double goodput_bps(const Sample& sample);
 std::vector<double> goodputs(const std::vector<Sample>& samples);
+/// What a program printed of itself, in the samples that have it.
+std::vector<double> printed_figures(const std::vector<Sample>& samples);
 /// Path MTU or MSS in force, 0 if no flow says.
 std::uint32_t payload_in_force(const std::vector<Sample>& samples);
 

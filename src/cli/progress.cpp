@@ -51,7 +51,9 @@ void ProgressLine::cell_done(std::size_t done, std::size_t total, const record::
     const double mbit = cell.window_ns == 0 ? 0
                                             : static_cast<double>(flow.bytes) * 8e3 /
                                                   static_cast<double>(cell.window_ns);
-    flows += fmt::format("  {:.1f} Mb/s{}", mbit, how_it_ended(flow));
+    // A program that tells no rate has no goodput of zero.
+    if (flow.bytes != 0 || flow.output.empty()) flows += fmt::format("  {:.1f} Mb/s", mbit);
+    flows += how_it_ended(flow);
   }
   if (!terminal_) {
     context_.err << fmt::format("{}: {}/{} {}{}", lab_, done, total, cell.id, flows) << std::endl;

@@ -107,6 +107,20 @@ measured figure.
 TCP with SACK sends again only the missing segments, detects a lost retransmission by later ACKs,
 and slows down by congestion control rather than by replay.)"},
     Topic{
+        "completions", "whom a completion wakes, and how to have fewer of them",
+        R"(A queue pair tells its program that work is done by a completion. A program that sleeps until one
+comes is woken for each: an interrupt, a switch of tasks, a system call or three. With
+`signal_every: 16` fifteen of sixteen messages are posted unsignalled; the sixteenth's completion
+stands for all of them, since a queue pair completes in order.
+
+That saves wake-ups where messages come one by one, as over a link that is slower than the host. A
+host that is busy anyway finds many completions each time it looks, and gains nothing. The price:
+a message is known to be done only when its group is, so its latency, where the initiator measures
+it (WRITE, READ, atomics), counts until then; and no more groups are in flight than fit in `depth`.
+
+TCP's relative is Nagle's algorithm: small messages wait for the answer to those before them, and
+then share a packet. `nodelay: on` (TCP_NODELAY) sends each at once.)"},
+    Topic{
         "retention", "the figure that a lab is about",
         R"(Retention = goodput under faults / goodput without them, of the same traffic in the same lab.
 Goodput counts payload that was delivered to the application within the measuring window, and

@@ -1,5 +1,7 @@
 #include "lab/expression.h"
 
+#include "lab/dimension.h"
+#include "lab/figure_unit.h"
 #include "lab/functions.h"
 #include "lab/quantity.h"
 #include "lab/suggest.h"
@@ -26,75 +28,11 @@ bool is_letter(char c)
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-std::string dimension_name(Dimension d)
-{
-  switch (d) {
-  case Dimension::number:
-    return "a number";
-  case Dimension::ratio:
-    return "a ratio";
-  case Dimension::count:
-    return "a count";
-  case Dimension::rate:
-    return "a rate";
-  case Dimension::time:
-    return "a time";
-  case Dimension::bytes:
-    return "a size";
-  }
-  return {};
-}
-
-std::optional<Type> type_of(Dimension d)
-{
-  switch (d) {
-  case Dimension::rate:
-    return Type::rate;
-  case Dimension::time:
-    return Type::time;
-  case Dimension::bytes:
-    return Type::bytes;
-  default:
-    return std::nullopt;
-  }
-}
-
-bool pure(Dimension d)
-{
-  return d == Dimension::number || d == Dimension::ratio;
-}
-
-/// The dimension of two that are added or compared; nothing if they can't be.
-std::optional<Dimension> common(Dimension a, Dimension b)
-{
-  if (a == b) return a;
-  if (a == Dimension::number && (b == Dimension::ratio || b == Dimension::count)) return b;
-  if (b == Dimension::number && (a == Dimension::ratio || a == Dimension::count)) return a;
-  return std::nullopt;
-}
-
-std::optional<Dimension> product(Dimension a, Dimension b)
-{
-  if (a == Dimension::number) return b;
-  if (b == Dimension::number) return a;
-  if (a == Dimension::ratio) return b;
-  if (b == Dimension::ratio) return a;
-  return std::nullopt;
-}
-
-std::optional<Dimension> quotient(Dimension a, Dimension b)
-{
-  if (a == Dimension::number && b == Dimension::number) return Dimension::number;
-  if (a == b) return Dimension::ratio;
-  if (pure(b)) return a == Dimension::number ? Dimension::ratio : a;
-  return std::nullopt;
-}
-
 /// Recursive descent: comparison = sum relation sum; sum = product {(+|-) product}; product = atom
 /// {(*|/) atom}; atom = number [unit] | function(name, ...) | ( sum ).
 class Parser {
 public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  Parser(std::string_view text, const Lab& lab) : text_(text), lab_(lab) {}
 
   ParsedExpression run()
   {
@@ -199,13 +137,9 @@ private:
     for (;;) {
       skip_spaces();
       const std::size_t place = at_;
-      if (accept('+')) {
-        if (!binary(out, Expr::Kind::add, place)) return false;
-      } else if (accept('-')) {
-        if (!binary(out, Expr::Kind::subtract, place)) return false;
-      } else {
-        return true;
-      }
+      const bool adds = accept('+');
+      if (!adds && !accept('-')) return true;
+      if (!binary(out, adds ? Expr::Kind::add : Expr::Kind::subtract, place)) return false;
     }
   }
 
@@ -215,13 +149,9 @@ private:
     for (;;) {
       skip_spaces();
       const std::size_t place = at_;
-      if (accept('*')) {
-        if (!binary(out, Expr::Kind::multiply, place)) return false;
-      } else if (accept('/')) {
-        if (!binary(out, Expr::Kind::divide, place)) return false;
-      } else {
-        return true;
-      }
+      const bool multiplies = accept('*');
+      if (!multiplies && !accept('/')) return true;
+      if (!binary(out, multiplies ? Expr::Kind::multiply : Expr::Kind::divide, place)) return false;
     }
   }
 
@@ -366,7 +296,10 @@ private:
     if (!arguments(out, *signature)) return false;
     out.kind = Expr::Kind::call;
     out.dimension = signature->result;
-    return assign(out, *signature, start);
+    if (!assign(out, *signature, start)) return false;
+    if (signature->function == Function::figure)
+      out.dimension = figure_dimension(lab_, out.call.traffic);
+    return true;
   }
 
   bool arguments(Expr& out, const Signature& signature)
@@ -445,6 +378,7 @@ private:
   }
 
   std::string_view text_;
+  const Lab& lab_;
   std::size_t at_ = 0;
   int depth_ = 0;
   int operations_ = 0;
@@ -453,9 +387,9 @@ private:
 
 } // namespace
 
-ParsedExpression parse_expression(std::string_view text)
+ParsedExpression parse_expression(std::string_view text, const Lab& lab)
 {
-  return Parser(text).run();
+  return Parser(text, lab).run();
 }
 
 } // namespace rdmalab::lab

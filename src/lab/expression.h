@@ -14,13 +14,15 @@
 /// it brings the figures.
 namespace rdmalab::lab {
 
-/// A number without unit counts as ratio or count, whichever its neighbour is.
-enum class Dimension { number, ratio, count, rate, time, bytes };
+/// A number without unit counts as ratio or count, whichever its neighbour is. `any` is of a figure
+/// that the lab does not have: whatever its neighbour is.
+enum class Dimension { number, ratio, count, rate, time, bytes, any };
 
 enum class Function {
   retention,
   goodput,
   latency,
+  figure,
   cpu,
   cpu_per_gib,
   counter,
@@ -93,11 +95,12 @@ struct ParsedExpression {
   std::vector<Problem> problems; ///< empty if there is a comparison
 };
 
-/// Syntax, units and the fixed words of functions. Stops at the first problem.
-ParsedExpression parse_expression(std::string_view text);
+/// Syntax, units and the fixed words of functions. Stops at the first problem. What figure() gives
+/// the lab's traffics say; names that it does not have are check_expression()'s to refuse.
+ParsedExpression parse_expression(std::string_view text, const Lab& lab = {});
 
 /// Names that the lab doesn't have, and questions that it can't answer: retention without faults,
-/// completions of TCP.
+/// completions of TCP, the goodput of a program that tells a time.
 std::vector<Problem> check_expression(const Comparison& comparison, const Lab& lab);
 
 /// The condition that a call means in this lab: its own, or the default.

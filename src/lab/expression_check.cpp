@@ -1,4 +1,5 @@
 #include "lab/expression.h"
+#include "lab/figure_unit.h"
 #include "lab/functions.h"
 #include "lab/suggest.h"
 
@@ -67,8 +68,37 @@ private:
           {expression.column,
            fmt::format("{} needs the path ledger, which is off", signature_of(call.function).name),
            "say `path: on` in `measure`"});
+    if (call.function == Function::figure) check_figure(expression);
+    if (call.function == Function::goodput || call.function == Function::retention)
+      check_goodput(expression);
     if (call.function == Function::completions) check_verbs(expression, "has no work completions");
     if (call.function == Function::setup) check_verbs(expression, "sets up no queue pair");
+  }
+
+  void check_figure(const Expr& expression)
+  {
+    const Traffic* traffic = find_traffic(lab_, expression.call.traffic);
+    if (traffic == nullptr || printed_unit_of(*traffic) != nullptr) return;
+    const std::string& name = traffic->name;
+    if (traffic->kind == TrafficKind::command)
+      out_.push_back({column_of(expression, name), fmt::format("\"{}\" names no figure", name),
+                      "say `figure` and `unit` in the traffic"});
+    else
+      out_.push_back({column_of(expression, name),
+                      fmt::format("\"{}\" is no program and prints no figure", name),
+                      fmt::format("goodput({0}) or latency({0}, p50)", name)});
+  }
+
+  void check_goodput(const Expr& expression)
+  {
+    const Traffic* traffic = find_traffic(lab_, expression.call.traffic);
+    if (traffic == nullptr || tells_goodput(*traffic)) return;
+    const bool silent = printed_unit_of(*traffic) == nullptr;
+    out_.push_back({column_of(expression, traffic->name),
+                    fmt::format("\"{}\" has no goodput: {}", traffic->name,
+                                silent ? "it names no figure" : "its figure is no rate"),
+                    silent ? "say `figure` and a `unit` that is a rate in the traffic"
+                           : fmt::format("figure({}) is what it prints", traffic->name)});
   }
 
   void check_verbs(const Expr& expression, const char* lack)

@@ -11,6 +11,7 @@ const std::vector<Signature>& signatures()
       {Function::retention, "retention", Dimension::ratio, {P::traffic}, {}},
       {Function::goodput, "goodput", Dimension::rate, {P::traffic}, {P::condition}},
       {Function::latency, "latency", Dimension::time, {P::traffic, P::percentile}, {P::condition}},
+      {Function::figure, "figure", Dimension::any, {P::traffic}, {P::condition}},
       {Function::cpu, "cpu", Dimension::ratio, {P::traffic, P::host}, {P::part, P::condition}},
       {Function::cpu_per_gib,
        "cpu_per_gib",

@@ -25,7 +25,7 @@ enum class Parameter {
 struct Signature {
   Function function;
   std::string name;
-  Dimension result;
+  Dimension result; ///< any: as the traffic's unit says
   std::vector<Parameter> required;
   std::vector<Parameter> optional; ///< each may be left out; told apart by their words
 };

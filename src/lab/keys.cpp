@@ -147,6 +147,10 @@ const Table& traffic_table()
             fallback("off", key("srq", Type::flag, "the target's QPs share one receive queue"))),
        only(verbs, range(1, 1024,
                          fallback("16", key("depth", Type::integer, "messages in flight per QP")))),
+       only(verbs, range(1, 1024,
+                         key("signal_every", Type::integer,
+                             "of so many messages only the last makes a completion; default: 1, or "
+                             "depth/4 of an op that the target receives"))),
        only(verbs, range(1, 64, fallback("1", key("qps", Type::integer, "queue pairs")))),
        only(verbs, choices({"256", "512", "1024", "2048", "4096"},
                            key("path_mtu", Type::integer,
@@ -203,9 +207,10 @@ const Table& traffic_table()
        only(command,
             key("files", Type::texts, "files that the programs read, in a guest as /files/NAME")),
        only(command, key("figure", Type::text,
-                         "regular expression whose first group, in the client's "
-                         "output, is the throughput")),
-       only(command, fallback("Mbit/s", choices({"bit/s", "Mbit/s", "Gbit/s", "MB/s", "MiB/s"},
+                         "regular expression whose first group, in the client's output, is the "
+                         "figure; of a count: which matches are counted")),
+       only(command, fallback("Mbit/s", choices({"bit/s", "Mbit/s", "Gbit/s", "MB/s", "MiB/s", "ns",
+                                                 "us", "ms", "s", "count"},
                                                 key("unit", Type::choice, "of that figure"))))}};
   return table;
 }

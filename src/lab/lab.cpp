@@ -3,6 +3,8 @@
 #include "base/json.h"
 #include "lab/operation.h"
 
+#include <algorithm>
+
 namespace rdmalab::lab {
 
 RDMALAB_JSON_ENUM(TrafficKind, {{TrafficKind::verbs, "verbs"},
@@ -50,9 +52,9 @@ RDMALAB_JSON_ENUM(FaultKind, {{FaultKind::loss, "loss"},
 RDMALAB_JSON(LinkShape, rate_bps, delay_ns, queue_packets)
 RDMALAB_JSON(Host, name, down, up)
 RDMALAB_JSON(Topology, hosts, mtu, offloads)
-RDMALAB_JSON(Verbs, op, transport, connect, inline_data, srq, depth, qps, path_mtu, timeout,
-             retry_count, rnr_retry, min_rnr_timer, messages, receives, replenish, replenish_ns,
-             mistake)
+RDMALAB_JSON(Verbs, op, transport, connect, inline_data, srq, depth, signal_every, qps, path_mtu,
+             timeout, retry_count, rnr_retry, min_rnr_timer, messages, receives, replenish,
+             replenish_ns, mistake)
 RDMALAB_JSON(Tcp, streams, congestion, nodelay, depth, zerocopy)
 RDMALAB_JSON(Command, client, server, files, figure, unit)
 RDMALAB_JSON(Traffic, name, kind, from, to, message_bytes, verbs, tcp, command, ends)
@@ -106,6 +108,14 @@ bool rides_on_tcp(const Traffic& traffic)
 bool reliable(const Verbs& verbs)
 {
   return verbs.transport == Transport::rc || verbs.transport == Transport::iwarp;
+}
+
+std::uint32_t signal_every_of(const Verbs& verbs)
+{
+  if (verbs.signal_every != 0) return verbs.signal_every;
+  // SEND's latency is the target's to measure, so its initiator need not wake up for each; for
+  // WRITE and READ the completion is the delivery, and each has its own.
+  return operation_of(verbs.op).receives ? std::max(1U, verbs.depth / 4) : 1;
 }
 
 const std::string& data_source(const Traffic& traffic)

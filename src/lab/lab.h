@@ -91,8 +91,10 @@ struct Verbs {
   Transport transport = Transport::rc;
   bool inline_data = false; ///< IBV_SEND_INLINE
   Connect connect = Connect::tcp;
-  bool srq = false;         ///< the target's QPs share one receive queue
-  std::uint32_t depth = 16; ///< messages in flight per QP
+  bool srq = false;               ///< the target's QPs share one receive queue
+  std::uint32_t depth = 16;       ///< messages in flight per QP
+  std::uint32_t signal_every = 0; ///< every so manieth message of a QP makes a completion; 0: as
+                                  ///< the op is (signal_every_of)
   std::uint32_t qps = 1;
   std::uint32_t path_mtu = 0;       ///< 256 … 4096 bytes; 0: the port's active MTU
   std::uint32_t timeout = 14;       ///< local ACK timeout 4.096 us * 2^timeout, 0 … 31 (0: never)
@@ -124,8 +126,9 @@ struct Command {
   std::string server;             ///< at `to`, started first; "" for none
   std::vector<std::string> files; ///< of this machine; in the guest as /files/NAME
   std::string figure; ///< ECMAScript regular expression; the first group of its last match in the
-                      ///< client's output is its throughput; "" for none
-  std::string unit = "Mbit/s"; ///< of that figure
+                      ///< client's output is its figure, or, with unit "count", the number of its
+                      ///< matches; "" for none
+  std::string unit = "Mbit/s"; ///< of that figure (lab/figure_unit.h)
 };
 RDMALAB_JSON_DECLARE(Command)
 
@@ -246,6 +249,8 @@ bool over_iwarp(const Traffic& traffic);
 bool rides_on_tcp(const Traffic& traffic);
 /// What was sent arrives, or the QP says that it didn't.
 bool reliable(const Verbs& verbs);
+/// Messages of a QP that one completion stands for.
+std::uint32_t signal_every_of(const Verbs& verbs);
 
 /// The host that sends payload: `from`, but for a READ, whose responses carry it, `to`.
 const std::string& data_source(const Traffic& traffic);

@@ -16,7 +16,7 @@ int text_column(const Node& node)
 
 void check_comparison(const Node& node, const Lab& lab, bool rest_is_good, Diagnostics& out)
 {
-  const ParsedExpression parsed = parse_expression(node.text);
+  const ParsedExpression parsed = parse_expression(node.text, lab);
   auto problems = parsed.problems;
   if (parsed.comparison && rest_is_good) problems = check_expression(*parsed.comparison, lab);
   for (const Problem& problem : problems)

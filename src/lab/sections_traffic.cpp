@@ -48,9 +48,9 @@ void read_command(Reader& reader, Command& command, Diagnostics& out)
   reader.into("unit", command.unit);
   try {
     const std::regex pattern(command.figure);
-    if (!command.figure.empty() && pattern.mark_count() == 0)
+    if (!command.figure.empty() && pattern.mark_count() == 0 && command.unit != "count")
       out.add(reader.place("figure"), "figure has no group",
-              "put the number's pattern in parentheses");
+              "put the number's pattern in parentheses, or count its matches by unit: count");
   } catch (const std::regex_error& e) {
     out.add(reader.place("figure"), fmt::format("figure is no regular expression: {}", e.what()));
   }

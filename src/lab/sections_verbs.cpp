@@ -38,6 +38,7 @@ public:
     reader_.into("inline", verbs_.inline_data);
     reader_.into("srq", verbs_.srq);
     reader_.into("depth", verbs_.depth);
+    reader_.into("signal_every", verbs_.signal_every);
     reader_.into("qps", verbs_.qps);
     reader_.into("path_mtu", verbs_.path_mtu);
     reader_.into("timeout", verbs_.timeout);
@@ -53,6 +54,7 @@ public:
     const Operation& op = operation_of(verbs_.op);
     if (op.atomic && !reader_.has("message")) traffic_.message_bytes = atomic_bytes;
     path_mtu();
+    signalling(op);
     if (verbs_.transport == Transport::iwarp)
       iwarp(op);
     else
@@ -89,6 +91,18 @@ private:
                            verbs_.path_mtu, interface_mtu_, limit),
                fmt::format("set topology.link.mtu to {} or more (80 bytes are headers)",
                            verbs_.path_mtu + 80));
+  }
+
+  void signalling(const Operation& op)
+  {
+    if (verbs_.signal_every > verbs_.depth)
+      complain("signal_every",
+               fmt::format("signal_every {} is more than the depth, {}: nothing would complete",
+                           verbs_.signal_every, verbs_.depth),
+               fmt::format("at most {}, or a greater depth", verbs_.depth));
+    else if (verbs_.signal_every != 0 && op.local)
+      complain("signal_every", fmt::format("op {} makes no completions", op.name),
+               "leave signal_every out");
   }
 
   /// IB specification table "Transport functions supported": UD has SENDs of one packet, UC has no

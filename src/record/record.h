@@ -48,7 +48,9 @@ struct Flow {
                               ///< completion says that the kernel copied, "zerocopy_copied"
   std::uint32_t path_mtu = 0; ///< IB path MTU or TCP MSS in force, bytes
   std::map<std::string, std::string>
-      output;        ///< of a command: "client", "server" to what they printed
+      output; ///< of a command: "client", "server" to what they printed
+  std::optional<std::uint64_t>
+      figure;        ///< of a command, read off its client's output: bits/s, ns or a count
   Histogram latency; ///< ns per message delivered within the window
 };
 RDMALAB_JSON_DECLARE(Flow)

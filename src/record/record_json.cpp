@@ -5,7 +5,7 @@ namespace rdmalab::record {
 
 RDMALAB_JSON(Flow, traffic, outcome, failed_step, failure, window_ns, bytes, messages, total_bytes,
              total_messages, sent_messages, checked_messages, corrupt_messages, bytes_per_stream,
-             completions, qp_states, setup_ns, tcp_info, path_mtu, output, latency)
+             completions, qp_states, setup_ns, tcp_info, path_mtu, output, figure, latency)
 RDMALAB_JSON(Cpu, host, app_user_ns, app_system_ns, rxe_ns, softirq_ns)
 RDMALAB_JSON(Counters, host, rdma, device)
 RDMALAB_JSON(Impairment, host, up, requested, applied, applied_as_requested, packets, bytes,

@@ -87,11 +87,23 @@ std::string throughput(const Result& result)
 {
   std::vector<std::vector<std::string>> rows;
   for (const TrafficResult& t : result.traffic)
-    rows.push_back({t.name, goodput_words(t.baseline), goodput_words(t.faulted),
-                    t.retention ? retention_words(*t.retention) : "-",
-                    t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-",
-                    t.limit ? limit_words(*t.limit) : "-"});
+    if (shows_throughput(t))
+      rows.push_back(
+          {t.name, goodput_words(t.baseline), goodput_words(t.faulted),
+           t.retention ? retention_words(*t.retention) : "-",
+           t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-",
+           t.limit ? limit_words(*t.limit) : "-"});
   return table({"traffic", "unfaulted", "faulted", "kept", "predicted", "unfaulted limit"}, rows);
+}
+
+std::string program_figures(const Result& result)
+{
+  std::vector<std::vector<std::string>> rows;
+  for (const TrafficResult& t : result.traffic)
+    if (!shows_throughput(t))
+      rows.push_back({t.name, program_figure_words(t.figure->unit, t.figure->baseline),
+                      program_figure_words(t.figure->unit, t.figure->faulted)});
+  return table({"program", "without faults", "with faults"}, rows);
 }
 
 std::string cpu(const Result& result)
@@ -186,6 +198,7 @@ std::string html(const Result& result)
   out += list(result.problems, "invalid");
   out += chart(result);
   out += section("Throughput", throughput(result));
+  out += section("Figures of programs", program_figures(result));
   out += section("CPU within the window", cpu(result));
   out += section("Faults", faults(result));
   if (!result.rules.empty()) out += section("Rules", rules(result));

@@ -18,13 +18,18 @@ std::string line(const Json& json)
 std::string jsonl_cell(const record::Cell& cell)
 {
   Json flows = Json::array();
-  for (const record::Flow& flow : cell.flows)
-    flows.push_back({{"traffic", flow.traffic},
-                     {"outcome", flow.outcome},
-                     {"goodput_bps", static_cast<std::uint64_t>(
-                                         std::llround(analysis::goodput_bps({&cell, &flow})))},
-                     {"bytes", flow.bytes},
-                     {"messages", flow.messages}});
+  for (const record::Flow& flow : cell.flows) {
+    Json line_of{{"traffic", flow.traffic},
+                 {"outcome", flow.outcome},
+                 {"goodput_bps",
+                  static_cast<std::uint64_t>(std::llround(analysis::goodput_bps({&cell, &flow})))},
+                 {"bytes", flow.bytes},
+                 {"messages", flow.messages}};
+    if (flow.figure) line_of["figure"] = *flow.figure;
+    // A program's time or count is no goodput of zero.
+    if (flow.figure && flow.bytes == 0) line_of["goodput_bps"] = nullptr;
+    flows.push_back(std::move(line_of));
+  }
   return line(Json{{"event", "cell"},
                    {"id", cell.id},
                    {"condition", cell.condition},

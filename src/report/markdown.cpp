@@ -62,10 +62,22 @@ std::string throughput(const Result& result)
   std::string out = "\n| traffic | unfaulted | faulted | kept (95 % interval) | predicted |\n"
                     "|---|---:|---:|---:|---:|\n";
   for (const TrafficResult& t : result.traffic)
-    out += row({plain(t.name), goodput_words(t.baseline), goodput_words(t.faulted),
-                t.retention ? retention_words(*t.retention) : "-",
-                t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-"});
+    if (shows_throughput(t))
+      out += row({plain(t.name), goodput_words(t.baseline), goodput_words(t.faulted),
+                  t.retention ? retention_words(*t.retention) : "-",
+                  t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-"});
   return out;
+}
+
+std::string program_figures(const Result& result)
+{
+  std::string out;
+  for (const TrafficResult& t : result.traffic)
+    if (!shows_throughput(t))
+      out += row({plain(t.name), program_figure_words(t.figure->unit, t.figure->baseline),
+                  program_figure_words(t.figure->unit, t.figure->faulted)});
+  if (out.empty()) return {};
+  return "\n| figure of a program | without faults | with faults |\n|---|---:|---:|\n" + out;
 }
 
 std::string expectations(const Result& result)
@@ -183,8 +195,9 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + expectations(result) + claims(result) + cpu(result) +
-         paths(result) + faults(result) + rules(result) + details(result);
+  return out + throughput(result) + program_figures(result) + expectations(result) +
+         claims(result) + cpu(result) + paths(result) + faults(result) + rules(result) +
+         details(result);
 }
 
 } // namespace rdmalab::report

@@ -2,6 +2,7 @@
 
 #include "analysis/words.h"
 
+#include <cmath>
 #include <vector>
 
 #include <spdlog/fmt/fmt.h>
@@ -64,6 +65,28 @@ std::string retention_words(const analysis::Retention& retention)
 std::string goodput_words(const std::optional<analysis::ConditionResult>& condition)
 {
   return condition ? analysis::rate_words(static_cast<double>(condition->goodput_bps)) : "-";
+}
+
+std::string program_figure_words(const std::string& unit,
+                                 const std::optional<analysis::FigureResult>& figure)
+{
+  if (!figure) return "-";
+  const auto words = [&](double value) {
+    if (unit == "ns") return analysis::time_words(value);
+    if (unit == "bit/s") return analysis::rate_words(value);
+    // A mean over repeats need not be whole.
+    return value == std::floor(value) ? analysis::count_words(static_cast<std::uint64_t>(value))
+                                      : analysis::three_digits(value);
+  };
+  std::string text = words(figure->value);
+  if (figure->low && figure->high)
+    text += fmt::format(" ({} … {})", words(*figure->low), words(*figure->high));
+  return text;
+}
+
+bool shows_throughput(const analysis::TrafficResult& traffic)
+{
+  return !traffic.figure || traffic.figure->unit == "bit/s";
 }
 
 std::string ppm_words(std::optional<std::uint64_t> ppm)

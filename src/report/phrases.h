@@ -16,6 +16,12 @@ std::string percent(double share);
 std::string retention_words(const analysis::Retention& retention);
 /// "236 Mb/s"; "-" for what was not measured.
 std::string goodput_words(const std::optional<analysis::ConditionResult>& condition);
+/// "12.3 us", "20", "236 Mb/s", with the interval where there is one; "-" for what is not there.
+std::string program_figure_words(const std::string& unit,
+                                 const std::optional<analysis::FigureResult>& figure);
+/// Whether the traffic stands in the table of throughputs. A program that tells a time or a count
+/// does not: it is in that of figures.
+bool shows_throughput(const analysis::TrafficResult& traffic);
 /// ppm as a percentage: "1 %", "1.002 %".
 std::string ppm_words(std::optional<std::uint64_t> ppm);
 /// "the link: 99 % of the link's payload rate, 948 Mb/s, core 50 % busy".

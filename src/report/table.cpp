@@ -52,6 +52,8 @@ public:
   {
     head();
     throughput();
+    figures();
+    endings();
     cpu();
     if (result_.path) out_ += path_table(*result_.path, style_);
     faults();
@@ -114,9 +116,9 @@ private:
                                      [](const TrafficResult& t) { return t.faulted.has_value(); });
     if (!faulted) {
       Grid grid({{"THROUGHPUT"}, {"without faults", true}});
-      for (const TrafficResult& t : result_.traffic) grid.add({t.name, goodput_words(t.baseline)});
-      section(grid);
-      return endings();
+      for (const TrafficResult& t : result_.traffic)
+        if (shows_throughput(t)) grid.add({t.name, goodput_words(t.baseline)});
+      return section(grid);
     }
     const std::size_t bar_width = std::clamp<std::size_t>(style_.width, 78, 96) - 72;
     Grid grid({{"THROUGHPUT"},
@@ -126,6 +128,7 @@ private:
                {"kept (95 % interval)"},
                {"predicted", true}});
     for (const TrafficResult& t : result_.traffic) {
+      if (!shows_throughput(t)) continue;
       std::vector<Grid::Cell> row{
           {t.name, Tone::strong}, goodput_words(t.baseline), goodput_words(t.faulted)};
       if (t.retention) {
@@ -136,7 +139,25 @@ private:
       grid.add(std::move(row));
     }
     section(grid);
-    endings();
+  }
+
+  /// What programs say of themselves that is no rate.
+  void figures()
+  {
+    const bool faulted =
+        std::any_of(result_.traffic.begin(), result_.traffic.end(),
+                    [](const TrafficResult& t) { return t.figure && t.figure->faulted; });
+    std::vector<Grid::Column> columns{{"FIGURES of programs"}, {"without faults", true}};
+    if (faulted) columns.push_back({"with faults", true});
+    Grid grid(std::move(columns));
+    for (const TrafficResult& t : result_.traffic) {
+      if (shows_throughput(t)) continue;
+      std::vector<Grid::Cell> row{{t.name, Tone::strong},
+                                  program_figure_words(t.figure->unit, t.figure->baseline)};
+      if (faulted) row.emplace_back(program_figure_words(t.figure->unit, t.figure->faulted));
+      grid.add(std::move(row));
+    }
+    section(grid);
   }
 
   void endings()
@@ -162,6 +183,8 @@ private:
     for (const TrafficResult& t : result_.traffic) {
       std::string name = t.name;
       for (const auto& [host, c] : t.cpu) {
+        // A host that had nothing to do with it, of three and more.
+        if (c.percent_of_core == 0 && host != t.from && host != t.to) continue;
         grid.add(cpu_row(std::exchange(name, ""), host, c));
       }
     }

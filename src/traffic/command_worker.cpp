@@ -1,14 +1,13 @@
 #include "base/clock.h"
 #include "base/process.h"
 #include "lab/command_line.h"
+#include "lab/figure_unit.h"
 #include "traffic/ending.h"
+#include "traffic/printed_figure.h"
 #include "traffic/worker.h"
 
 #include <array>
 #include <cerrno>
-#include <cstdlib>
-#include <optional>
-#include <regex>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -26,28 +25,6 @@ std::vector<std::string> arguments(const std::string& line, const EndpointSpec& 
   if (!words.empty() && ::access(words.front().c_str(), X_OK) != 0)
     words.front() = words.front().substr(words.front().rfind('/') + 1);
   return words;
-}
-
-std::optional<double> unit_bps(const std::string& unit)
-{
-  constexpr std::array<std::pair<const char*, double>, 5> units{
-      {{"bit/s", 1}, {"Mbit/s", 1e6}, {"Gbit/s", 1e9}, {"MB/s", 8e6}, {"MiB/s", 8.0 * 1048576}}};
-  for (const auto& [name, bps] : units)
-    if (unit == name) return bps;
-  return std::nullopt;
-}
-
-/// The throughput that the last match of the pattern names, bits/s.
-std::optional<double> figure_in(const std::string& text, const lab::Command& command)
-{
-  const std::regex pattern(command.figure);
-  std::optional<double> found;
-  for (auto it = std::sregex_iterator(text.begin(), text.end(), pattern);
-       it != std::sregex_iterator(); ++it)
-    found = std::strtod((*it)[1].str().c_str(), nullptr);
-  const auto scale = unit_bps(command.unit);
-  if (!found || !scale) return std::nullopt;
-  return *found * *scale;
 }
 
 /// A running program and what it has printed.
@@ -79,13 +56,18 @@ public:
       const ssize_t n = ::read(output_.get(), chunk.data(), chunk.size());
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
-      if (text_.size() < most_output) text_.append(chunk.data(), static_cast<std::size_t>(n));
+      if (text_.size() < most_output)
+        text_.append(chunk.data(), static_cast<std::size_t>(n));
+      else
+        all_kept_ = false;
     }
     status_ = process_.wait();
     return true;
   }
 
   [[nodiscard]] const std::string& text() const { return text_; }
+  /// False if it printed more than is kept.
+  [[nodiscard]] bool all_kept() const { return all_kept_; }
   [[nodiscard]] int status() const { return status_; }
 
 private:
@@ -93,6 +75,7 @@ private:
   Process process_;
   Fd output_;
   std::string text_;
+  bool all_kept_ = true;
   int status_ = 0;
 };
 
@@ -127,16 +110,23 @@ public:
       end_with(flow, "exit", {}, "exited with " + std::to_string(client.status()));
     flow.window_ns = monotonic_ns() - begin;
     flow.output["client"] = client.text();
-    if (spec_.traffic.command.figure.empty()) return flow;
-    if (const auto bps = figure_in(client.text(), spec_.traffic.command))
-      flow.bytes = flow.total_bytes =
-          static_cast<std::uint64_t>(*bps / 8e9 * static_cast<double>(flow.window_ns));
-    else
-      end_with(flow, "figure", {}, "printed no figure");
+    if (!spec_.traffic.command.figure.empty()) read_figure(client, flow);
     return flow;
   }
 
 private:
+  void read_figure(const Running& client, record::Flow& flow) const
+  {
+    if (client.all_kept()) flow.figure = printed_figure(client.text(), spec_.traffic.command);
+    if (!client.all_kept())
+      end_with(flow, "figure", {}, "printed too much to look for a figure in");
+    else if (!flow.figure)
+      end_with(flow, "figure", {}, "printed no figure");
+    else if (lab::tells_goodput(spec_.traffic))
+      flow.bytes = flow.total_bytes = static_cast<std::uint64_t>(
+          static_cast<double>(*flow.figure) / 8e9 * static_cast<double>(flow.window_ns));
+  }
+
   EndpointSpec spec_;
 };
 

@@ -24,7 +24,8 @@ public:
       : op_(lab::operation_of(spec.traffic.verbs.op)), depth_(spec.traffic.verbs.depth),
         most_(spec.traffic.verbs.messages != 0 ? spec.traffic.verbs.messages : UINT64_MAX),
         spec_(spec), payload_(spec.seed, payload_bytes(spec.traffic)), link_(std::move(link)),
-        queues_(spec.traffic.verbs.qps), group_(group_of(spec.traffic.verbs)), requests_(spec)
+        queues_(spec.traffic.verbs.qps), group_(lab::signal_every_of(spec.traffic.verbs)),
+        requests_(spec)
   {
     for (Queue& queue : queues_) queue.posted_at.resize(depth_);
     if (op_.reads || op_.atomic) return;
@@ -112,15 +113,6 @@ private:
     std::uint64_t sum = 0;
     for (const Queue& queue : queues_) sum += queue.posted - queue.ended;
     return sum;
-  }
-
-  /// Messages that are posted together and of which only the last makes a completion when it
-  /// succeeds: it stands for those before it. SEND's latency is the target's to measure, so its
-  /// initiator need not wake up for each; for WRITE and READ the completion is the delivery, and
-  /// each has its own.
-  static std::uint64_t group_of(const lab::Verbs& verbs)
-  {
-    return lab::operation_of(verbs.op).receives ? std::max<std::uint64_t>(1, verbs.depth / 4) : 1;
   }
 
   void complete(const ibv_wc& wc, std::uint64_t now, Meter& meter, record::Flow& flow)
@@ -211,7 +203,8 @@ private:
   Payload payload_;
   VerbsLink link_;
   std::vector<Queue> queues_;
-  std::uint64_t group_;
+  std::uint64_t group_; ///< messages that are posted together and of which only the last makes a
+                        ///< completion when it succeeds: it stands for those before it
   WorkRequests requests_;
   StatusCounts counts_;
 };

@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 
 TEST(Advice, NamesTheFiguresBehindIt)
@@ -23,6 +24,29 @@ TEST(Advice, NamesTheFiguresBehindIt)
   const auto advice = advise(result);
   EXPECT_THAT(advice, Contains(Field(&Advice::advice, HasSubstr("loses next to nothing"))));
   EXPECT_THAT(advice, Contains(Field(&Advice::why, HasSubstr("tcp kept"))));
+}
+
+/// Two traffics that differ in one option are what that option gains or costs.
+TEST(Advice, WeighsCheapOptions)
+{
+  Result result = analyse(test::loss_record());
+  TrafficResult more = result.traffic[0];
+  more.name = "moderated";
+  more.options["signal_every"] = "16";
+  more.baseline->latency->median_ns *= 2;
+  for (auto& [host, cpu] : more.cpu_baseline) *cpu.seconds_per_gib /= 2;
+  result.traffic.push_back(more);
+  TrafficResult nagle = result.traffic[1];
+  nagle.name = "nodelay";
+  nagle.options["nodelay"] = "true";
+  result.traffic.push_back(nagle);
+  const auto advice = advise(result);
+  EXPECT_THAT(advice,
+              Contains(Field(&Advice::advice, HasSubstr("signal_every) gains here, and costs"))));
+  EXPECT_THAT(advice, Contains(Field(&Advice::why, HasSubstr("from roce to moderated: CPU"))));
+  EXPECT_THAT(advice, Contains(Field(&Advice::advice, HasSubstr("TCP_NODELAY changes nothing"))));
+  result.traffic.back().options["congestion"] = "reno";
+  EXPECT_THAT(advise(result), Not(Contains(Field(&Advice::advice, HasSubstr("TCP_NODELAY")))));
 }
 
 TEST(Advice, IsNotGivenWithoutProof)

@@ -281,6 +281,66 @@ TEST(Proof, AProgramsFigureFitsWhatCrossed)
       "in a tenth of its run");
 }
 
+/// A program that tells a time or a count has that figure, and neither goodput nor retention.
+TEST(Figure, OfAProgramThatTellsATime)
+{
+  record::Record record = test::loss_record();
+  test::make_program(record, "us", 12'000, 30'000);
+  record.lab.expect = {{"figure(tcp, baseline) < 13us", 1, 1},
+                       {"figure(tcp) > 2 * figure(tcp, baseline)", 2, 1}};
+  const Result result = analyse(record);
+  EXPECT_THAT(result.problems, IsEmpty());
+  EXPECT_EQ(result.verdict, Verdict::pass);
+  const TrafficResult& t = result.traffic[1];
+  EXPECT_FALSE(t.baseline);
+  EXPECT_FALSE(t.retention);
+  EXPECT_FALSE(t.limit);
+  ASSERT_TRUE(t.figure && t.figure->baseline && t.figure->faulted);
+  EXPECT_EQ(t.figure->unit, "ns");
+  EXPECT_DOUBLE_EQ(t.figure->baseline->value, 12'001);
+  EXPECT_EQ(t.figure->faulted->repeats, (std::vector<std::uint64_t>{30'000, 30'001, 30'002}));
+  EXPECT_EQ(result.expectations[0].measured, "12 us");
+}
+
+TEST(Figure, OfAProgramThatCounts)
+{
+  record::Record record = test::loss_record();
+  test::make_program(record, "count", 20, 0);
+  for (record::Cell& c : record.cells)
+    if (c.flows[0].figure) *c.flows[0].figure -= c.repeat;
+  record.lab.expect = {{"figure(tcp, baseline) == 20", 1, 1}, {"figure(tcp) == 0", 2, 1}};
+  const Result result = analyse(record);
+  EXPECT_THAT(result.problems, IsEmpty());
+  EXPECT_EQ(result.verdict, Verdict::pass) << "none under a fault is a count";
+  EXPECT_EQ(result.traffic[1].figure->unit, "count");
+}
+
+TEST(Figure, HasToBeThereAndToHaveCrossed)
+{
+  const auto program = [](record::Record& r) { test::make_program(r, "count", 20, 20); };
+  expect_invalid(
+      [&](record::Record& r) {
+        program(r);
+        test::cell_of(r, "tcp/baseline/0").flows[0].figure = 0;
+      },
+      "zero without a fault", Exit::traffic);
+  expect_invalid(
+      [&](record::Record& r) {
+        program(r);
+        record::Flow& flow = test::cell_of(r, "tcp/faulted/1").flows[0];
+        flow.figure.reset();
+        flow.outcome = "printed no figure";
+        flow.failed_step = "figure";
+      },
+      "printed no figure", Exit::traffic);
+  expect_invalid(
+      [&](record::Record& r) {
+        program(r);
+        to_server(r, "tcp/baseline/0").packets = 0;
+      },
+      "bypassed the fabric");
+}
+
 TEST(Proof, QueueOverflowUnlessTheQueueIsSmallOnPurpose)
 {
   const auto overflow = [](record::Record& r) { to_server(r, "roce/faulted/0").overflowed = 3; };

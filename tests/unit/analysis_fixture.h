@@ -110,6 +110,25 @@ inline record::Record loss_record()
   return record;
 }
 
+/// The tcp traffic as a program that prints a time (ns) or a count: so much in each repeat.
+inline void make_program(record::Record& record, const std::string& unit, std::uint64_t unfaulted,
+                         std::uint64_t faulted)
+{
+  lab::Traffic& traffic = record.lab.traffic[1];
+  traffic.kind = lab::TrafficKind::command;
+  traffic.command = {"client", "server", {}, "(x)", unit};
+  record.lab.expect.pop_back(); // of its retention
+  for (record::Cell& c : record.cells) {
+    record::Flow& flow = c.flows.front();
+    if (flow.traffic != traffic.name) continue;
+    record::Flow program;
+    program.traffic = flow.traffic;
+    program.window_ns = flow.window_ns;
+    program.figure = (c.condition == "faulted" ? faulted : unfaulted) + c.repeat;
+    flow = std::move(program);
+  }
+}
+
 /// The cell of that id; aborts the test program if there is none.
 inline record::Cell& cell_of(record::Record& record, const std::string& id)
 {

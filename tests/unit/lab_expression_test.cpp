@@ -147,6 +147,38 @@ TEST(Expression, MistakesHaveAColumn)
   }
 }
 
+/// What figure() gives is for the traffic's unit to say.
+TEST(Expression, AProgramsFigureHasTheDimensionOfItsUnit)
+{
+  Lab lab = two_traffics(true);
+  const auto add = [&](const char* name, const char* unit) {
+    Traffic t;
+    t.name = name;
+    t.kind = TrafficKind::command;
+    t.command.figure = "(x)";
+    t.command.unit = unit;
+    lab.traffic.push_back(t);
+  };
+  add("lat", "us");
+  add("pings", "count");
+  add("bw", "MiB/s");
+  for (const char* text :
+       {"figure(lat) < 5us", "figure(lat, baseline) < 1.05 * latency(roce, p50)",
+        "figure(pings) == 20", "figure(pings, faulted) / figure(pings, baseline) > 90%",
+        "figure(bw) > 0.9 * goodput(roce)", "5us > figure(lat)", "2 * figure(lat) < 1ms"}) {
+    const auto parsed = parse_expression(text, lab);
+    ASSERT_TRUE(parsed.comparison) << text << ": " << parsed.problems.front().message;
+    EXPECT_TRUE(check_expression(*parsed.comparison, lab).empty()) << text;
+  }
+  for (const char* text : {"figure(lat) < 5", "figure(lat) < 5mbit", "figure(pings) < 5%",
+                           "figure(bw) < 1us", "figure(pings) + figure(lat) > 1us"})
+    EXPECT_FALSE(parse_expression(text, lab).comparison) << text;
+  // Without the lab's traffics anything goes, so that one mistake is one message.
+  EXPECT_TRUE(parse_expression("figure(lat) < 5mbit").comparison);
+  EXPECT_TRUE(parse_expression("figure(lat) * figure(x) / 3us < 5mbit").comparison);
+  EXPECT_EQ(good("figure(lat, faulted) < 5us").left.call.condition, "faulted");
+}
+
 TEST(Expression, EndlessTextIsRefused)
 {
   EXPECT_FALSE(parse_expression(std::string(400, '(') + "1").comparison);

@@ -60,6 +60,19 @@ TEST(LabParse, DefaultsAreFilledIn)
   EXPECT_EQ(lab.measure.repeat, 3U);
 }
 
+TEST(LabParse, WhatOneCompletionStandsFor)
+{
+  Verbs verbs;
+  verbs.depth = 64;
+  EXPECT_EQ(signal_every_of(verbs), 1U) << "a WRITE's completion is its delivery";
+  verbs.op = VerbsOp::send;
+  EXPECT_EQ(signal_every_of(verbs), 16U);
+  verbs.depth = 2;
+  EXPECT_EQ(signal_every_of(verbs), 1U);
+  verbs.signal_every = 2;
+  EXPECT_EQ(signal_every_of(verbs), 2U);
+}
+
 TEST(LabParse, EveryFieldArrives)
 {
   const Lab lab = good(R"(
@@ -76,7 +89,7 @@ topology:
   links: {a: {down: {rate: 5mbit}, up: {delay: 1ms, queue: 9}}}
   offloads: on
 traffic:
-  - {name: r, kind: verbs, from: a, to: b, op: read, message: 1KiB, depth: 3, qps: 2, path_mtu: 4096, timeout: 10,
+  - {name: r, kind: verbs, from: a, to: b, op: read, message: 1KiB, depth: 3, signal_every: 2, qps: 2, path_mtu: 4096, timeout: 10,
      retry_count: 5, rnr_retry: 4, min_rnr_timer: 1, messages: 8, mistake: wrong-rkey}
   - {name: t, kind: tcp, from: b, to: a, message: 2KiB, streams: 4, congestion: reno, nodelay: on, depth: 5,
      zerocopy: on}
@@ -116,7 +129,7 @@ expect: [retention(r) < 50%]
   EXPECT_EQ(r.message_bytes, 1024U);
   EXPECT_EQ(
       Json(r.verbs).dump(),
-      R"({"op":"read","transport":"rc","connect":"tcp","inline_data":false,"srq":false,"depth":3,"qps":2,)"
+      R"({"op":"read","transport":"rc","connect":"tcp","inline_data":false,"srq":false,"depth":3,"signal_every":2,"qps":2,)"
       R"("path_mtu":4096,"timeout":10,"retry_count":5,"rnr_retry":4,"min_rnr_timer":1,)"
       R"("messages":8,"receives":null,"replenish":"at-once","replenish_ns":0,)"
       R"("mistake":"wrong-rkey"})");

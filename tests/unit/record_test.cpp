@@ -40,8 +40,11 @@ TEST(Record, TheDigestBearsTextThatIsNoUtf8)
 
 TEST(Record, MissingKeysKeepTheirDefaults)
 {
-  const auto record = Json::parse(R"({"version": 1, "cells": [{"id": "a"}]})").get<Record>();
+  const auto record =
+      Json::parse(R"({"version": 1, "cells": [{"id": "a", "flows": [{"traffic": "t"}]}]})")
+          .get<Record>();
   ASSERT_EQ(record.cells.size(), 1U);
+  EXPECT_EQ(record.cells[0].flows.at(0).figure, std::nullopt);
   EXPECT_EQ(record.cells[0].cpus, 1U);
 }
 

@@ -271,6 +271,22 @@ TEST(Claims, StandInEveryFormatForPeople)
   EXPECT_THAT(html(result), Not(HasSubstr("<collapses>")));
 }
 
+TEST(ProgramFigures, HaveATableOfTheirOwn)
+{
+  record::Record record = test::loss_record();
+  test::make_program(record, "us", 12'300, 30'700);
+  const Result result = judged(record);
+  expect_golden("figures.txt", table(result, plain));
+  expect_golden("figures.md", markdown(result));
+  expect_golden("figures.html", html(result));
+  for (const std::string& text :
+       {table(result, plain), markdown(result), html(result), closing_sentence(result)})
+    EXPECT_THAT(text, Not(HasSubstr("0 b/s")));
+  const std::string text = jsonl(record, result);
+  EXPECT_THAT(text, HasSubstr(R"("traffic":"tcp","outcome":"ok","goodput_bps":null)"));
+  EXPECT_THAT(text, HasSubstr(R"("figure":12300)"));
+}
+
 TEST(CompareTable, NamesTheRegression)
 {
   const Result before = passing();
