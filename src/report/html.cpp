@@ -3,6 +3,7 @@
 #include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/phrases.h"
+#include "report/setup_rows.h"
 #include "report/xml.h"
 
 #include <algorithm>
@@ -200,6 +201,8 @@ std::string html(const Result& result)
   out += section("Throughput", throughput(result));
   out += section("Figures of programs", program_figures(result));
   out += section("CPU within the window", cpu(result));
+  if (const SetupRows setup = setup_rows(result); !setup.rows.empty())
+    out += section("Setting up", table(setup.heading, setup.rows));
   out += section("Faults", faults(result));
   if (!result.rules.empty()) out += section("Rules", rules(result));
   out += expectations(result);

@@ -3,6 +3,7 @@
 #include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/path_table.h"
+#include "report/setup_rows.h"
 #include "report/phrases.h"
 
 #include <string_view>
@@ -66,6 +67,17 @@ std::string throughput(const Result& result)
       out += row({plain(t.name), goodput_words(t.baseline), goodput_words(t.faulted),
                   t.retention ? retention_words(*t.retention) : "-",
                   t.retention && t.retention->predicted ? percent(*t.retention->predicted) : "-"});
+  return out;
+}
+
+std::string setup(const Result& result)
+{
+  const SetupRows table = setup_rows(result);
+  if (table.rows.empty()) return {};
+  std::string out = "\n" + row(table.heading) + "|---|";
+  for (std::size_t i = 1; i < table.heading.size(); ++i) out += "---:|";
+  out += "\n";
+  for (const auto& cells : table.rows) out += row(cells);
   return out;
 }
 
@@ -195,8 +207,8 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + program_figures(result) + expectations(result) +
-         claims(result) + cpu(result) + paths(result) + faults(result) + rules(result) +
+  return out + throughput(result) + program_figures(result) + setup(result) +
+         expectations(result) + claims(result) + cpu(result) + paths(result) + faults(result) + rules(result) +
          details(result);
 }
 

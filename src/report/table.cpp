@@ -7,6 +7,7 @@
 #include "report/path_table.h"
 #include "report/phrases.h"
 #include "report/recovery_table.h"
+#include "report/setup_rows.h"
 #include "report/text.h"
 
 #include <algorithm>
@@ -61,6 +62,7 @@ public:
     recoveries();
     limits();
     latencies();
+    setup();
     expectations();
     claims();
     foot();
@@ -306,6 +308,17 @@ private:
                   words(l.max_ns)});
       }
     }
+    section(grid);
+  }
+
+  void setup()
+  {
+    const SetupRows table = setup_rows(result_);
+    if (table.rows.empty()) return;
+    std::vector<Grid::Column> columns;
+    for (const std::string& name : table.heading) columns.push_back({name, !columns.empty()});
+    Grid grid(std::move(columns));
+    for (const auto& row : table.rows) grid.add({row.begin(), row.end()});
     section(grid);
   }
 

@@ -43,27 +43,35 @@ ip netns exec rl-server rdma link add rxe1 type rxe netdev eth0
 
 # 4. The links: one netem at each port's egress, the last thing before a host
 # limit is computed so that the queue itself never drops a packet.
-tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 6463 delay 20us rate 50mbit seed 16321491304643971414
-tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6463 delay 20us rate 50mbit seed 4585330820673184961
+tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 6466 delay 20us rate 100mbit seed 16321491304643971414
+tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6466 delay 20us rate 100mbit seed 4585330820673184961
 
 # 5. Traffic
 # rdmalab sends its own, checked traffic here. Public tools that come near:
-#   tcp-1k: ip netns exec rl-server iperf3 -s -1 &
-#   tcp-1k: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 1024 -t 1
+#   tcp-256: ip netns exec rl-server iperf3 -s -1 &
+#   tcp-256: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 256 -t 1
 #   tcp-4k: ip netns exec rl-server iperf3 -s -1 &
 #   tcp-4k: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 4096 -t 1
 #   tcp-16k: ip netns exec rl-server iperf3 -s -1 &
 #   tcp-16k: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 16384 -t 1
 #   tcp-64k: ip netns exec rl-server iperf3 -s -1 &
 #   tcp-64k: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 65536 -t 1
-#   write-1k: ip netns exec rl-server ib_write_bw -m 4096 -s 1024 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   write-1k: ip netns exec rl-client ib_write_bw -m 4096 -s 1024 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   write-256: ip netns exec rl-server ib_write_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   write-256: ip netns exec rl-client ib_write_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-4k: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write-4k: ip netns exec rl-client ib_write_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-16k: ip netns exec rl-server ib_write_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write-16k: ip netns exec rl-client ib_write_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-64k: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write-64k: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   send-256: ip netns exec rl-server ib_send_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   send-256: ip netns exec rl-client ib_send_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   send-4k: ip netns exec rl-server ib_send_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   send-4k: ip netns exec rl-client ib_send_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   send-16k: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   send-16k: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   send-64k: ip netns exec rl-server ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   send-64k: ip netns exec rl-client ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. What was counted; then everything goes away

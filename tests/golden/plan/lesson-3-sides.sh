@@ -70,12 +70,20 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate
 #   small-inline: ip netns exec rl-client ib_send_bw -m 4096 -I 256 -s 256 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   uc-send: ip netns exec rl-server ib_send_bw -m 4096 -c UC -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   uc-send: ip netns exec rl-client ib_send_bw -m 4096 -c UC -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   uc-write-imm: ip netns exec rl-server ib_write_bw --write_with_imm -m 4096 -c UC -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   uc-write-imm: ip netns exec rl-client ib_write_bw --write_with_imm -m 4096 -c UC -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   ud-send: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 4096 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   ud-send: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 4096 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   ud-send-imm: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 4096 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   ud-send-imm: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 4096 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   shared: ip netns exec rl-server ib_send_bw -m 4096 --use-srq -s 16384 -t 4 -q 4 -u 14 -D 1 -F -d rxe1 &
 #   shared: ip netns exec rl-client ib_send_bw -m 4096 --use-srq -s 16384 -t 4 -q 4 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   late: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   late: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   late-slow: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   late-slow: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   nobody: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   nobody: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. What was counted; then everything goes away

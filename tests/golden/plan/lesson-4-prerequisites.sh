@@ -50,6 +50,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate
 # rdmalab sends its own, checked traffic here. Public tools that come near:
 #   all-there: ip netns exec rl-server ib_write_bw -m 4096 -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   all-there: ip netns exec rl-client ib_write_bw -m 4096 -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   posted-early: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   posted-early: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   over-cm: ip netns exec rl-server ib_write_bw -m 4096 -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   over-cm: ip netns exec rl-client ib_write_bw -m 4096 -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
