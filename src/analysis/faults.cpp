@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <vector>
 
 #include <spdlog/fmt/fmt.h>
 
@@ -163,6 +165,7 @@ public:
   void judge(const lab::Fault& fault)
   {
     result_ = {};
+    trials_.clear();
     result_.name = fault.name;
     result_.kind = kind_name(fault.kind);
     result_.where = place_words(fault);
@@ -195,6 +198,7 @@ private:
       exact = exact && i->exact;
       const Counts counts = counts_of(fault, *i);
       result_.packets += counts.trials;
+      trials_[cell.seed].push_back(counts.trials);
       result_.dropped += counts.hits;
       compare_applied(fault, cell, *i);
     }
@@ -219,8 +223,8 @@ private:
   {
     result_.observed_ppm = share_ppm(result_.dropped, result_.packets);
     if (!result_.observed_ppm) return;
-    const double inflation =
-        fault.kind == FaultKind::burst_loss ? burst_variance_inflation(fault) : 1;
+    double inflation = shared_draws_inflation(trials_);
+    if (fault.kind == FaultKind::burst_loss) inflation *= burst_variance_inflation(fault);
     const double trials = static_cast<double>(result_.packets) / inflation;
     const double hits = static_cast<double>(result_.dropped) / inflation;
     const PpmInterval shown = wilson_ppm(hits, trials);
@@ -252,6 +256,7 @@ private:
   const record::Record& record_;
   FaultFindings& findings_;
   FaultResult result_;
+  std::map<std::uint64_t, std::vector<std::uint64_t>> trials_; ///< by the cells' seed
 };
 
 } // namespace
@@ -280,6 +285,25 @@ double burst_variance_inflation(const lab::Fault& fault)
       1 + 2 * memory / (p + r) * (b - g) * (b - g) * bad * (1 - bad) / (m * (1 - m));
   return std::max(factor,
                   1.0); // a channel that alternates has less variance; keep the wider interval
+}
+
+double shared_draws_inflation(const std::map<std::uint64_t, std::vector<std::uint64_t>>& trials)
+{
+  double sum = 0;
+  double squares = 0;
+  for (const auto& [seed, packets] : trials) {
+    std::vector<std::uint64_t> sorted = packets;
+    std::ranges::sort(sorted);
+    std::uint64_t before = 0;
+    for (std::size_t i = 0; i < sorted.size(); ++i) {
+      const auto draws = static_cast<double>(sorted[i] - before); // that so many cells have met
+      const auto cells = static_cast<double>(sorted.size() - i);
+      sum += draws * cells;
+      squares += draws * cells * cells;
+      before = sorted[i];
+    }
+  }
+  return sum > 0 ? squares / sum : 1;
 }
 
 FaultFindings judge_faults(const record::Record& record)

@@ -4,6 +4,8 @@
 #include "analysis/result.h"
 #include "record/record.h"
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -35,5 +37,10 @@ double burst_variance_inflation(const lab::Fault& fault);
 /// left.
 std::uint64_t burst_mean_ppm(std::uint64_t p_ppm, std::uint64_t r_ppm, std::uint64_t bad_ppm,
                              std::uint64_t good_ppm);
+
+/// Cells of one repeat have one seed, so that packet number i of each meets the same draw of netem:
+/// where c_i cells have a packet i, n packets say less than n independent ones by Σ c_i² / Σ c_i.
+/// `trials`: packets of each cell, by the cells' seed.
+double shared_draws_inflation(const std::map<std::uint64_t, std::vector<std::uint64_t>>& trials);
 
 } // namespace rdmalab::analysis

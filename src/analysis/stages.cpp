@@ -17,8 +17,7 @@ RDMALAB_JSON(HostPath, host, cpu_ns, stage_ns, stage_percent, syscalls, syscalls
              copied, checksums, wakeups, switches, softirqs, packets_in, packets_out,
              ledger_percent, against_scheduler)
 RDMALAB_JSON(WireTime, to, frames, frame_bytes, min_ns, mean_ns, expected_ns)
-RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, hosts, interrupts,
-             wire)
+RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, hosts, interrupts, wire)
 RDMALAB_JSON(CostFit, traffics, transport, host, message_ns, message_error, byte_ns, byte_error, r2)
 RDMALAB_JSON(PathReport, traffic, fits, missing, border_ns)
 

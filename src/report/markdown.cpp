@@ -3,8 +3,8 @@
 #include "analysis/claims.h"
 #include "analysis/words.h"
 #include "report/path_table.h"
-#include "report/setup_rows.h"
 #include "report/phrases.h"
+#include "report/setup_rows.h"
 
 #include <string_view>
 #include <vector>
@@ -207,8 +207,8 @@ std::string markdown(const Result& result)
     out += "\n**This run proves nothing:**\n\n";
     for (const std::string& problem : result.problems) out += fmt::format("- {}\n", plain(problem));
   }
-  return out + throughput(result) + program_figures(result) + setup(result) +
-         expectations(result) + claims(result) + cpu(result) + paths(result) + faults(result) + rules(result) +
+  return out + throughput(result) + program_figures(result) + setup(result) + expectations(result) +
+         claims(result) + cpu(result) + paths(result) + faults(result) + rules(result) +
          details(result);
 }
 

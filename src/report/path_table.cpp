@@ -168,12 +168,14 @@ std::vector<std::string> path_sentences(const PathReport& report)
         "The path ledger itself is about {:.0f} to {:.0f} % of the CPU shown (some {} ns at each "
         "border between stages). The endpoints' time agrees with the scheduler's to {:.1f} %.",
         least, most, report.border_ns, 100 * off));
-  if (const auto [few, many] = std::ranges::minmax_element(report.traffic, {}, &TrafficPath::interrupts);
+  if (const auto [few, many] =
+          std::ranges::minmax_element(report.traffic, {}, &TrafficPath::interrupts);
       few != report.traffic.end())
-    sentences.push_back(fmt::format(
-        "Hard interrupts, of the whole machine: {} a message of {} to {} of {}. They are timers'; a "
-        "veth has none, and its softirqs stand for them.",
-        figure(few->interrupts), few->traffic, figure(many->interrupts), many->traffic));
+    sentences.push_back(fmt::format("Hard interrupts, of the whole machine: {} a message of {} to "
+                                    "{} of {}. They are timers'; a "
+                                    "veth has none, and its softirqs stand for them.",
+                                    figure(few->interrupts), few->traffic, figure(many->interrupts),
+                                    many->traffic));
   if (!report.missing.empty())
     sentences.push_back(fmt::format("Not seen, since this kernel would not let us trace it: {}.",
                                     fmt::join(report.missing, ", ")));
