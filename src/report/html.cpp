@@ -2,6 +2,7 @@
 
 #include "analysis/claims.h"
 #include "analysis/words.h"
+#include "report/closing.h"
 #include "report/phrases.h"
 #include "report/setup_rows.h"
 #include "report/xml.h"
@@ -195,7 +196,7 @@ std::string html(const Result& result)
       "\n<style>{2}</style>\n</head>\n<body>\n<h1>{0} <span class=\"{1}\">{1}</span></h1>\n",
       xml_text(result.lab), verdict_word(result.verdict), css);
   if (!result.hypothesis.empty()) out += fmt::format("<p>{}</p>\n", xml_text(result.hypothesis));
-  out += fmt::format("<p class=\"closing\">{}</p>\n", xml_text(closing_sentence(result)));
+  out += fmt::format("<p class=\"closing\">{}</p>\n", xml_text(closing_paragraph(result)));
   out += list(result.problems, "invalid");
   out += chart(result);
   out += section("Throughput", throughput(result));

@@ -1,5 +1,6 @@
 #include "report/junit.h"
 
+#include "report/closing.h"
 #include "report/phrases.h"
 #include "report/xml.h"
 
@@ -125,7 +126,7 @@ std::string junit(const std::vector<Result>& results, bool strict)
     suites += fmt::format("  <testsuite name=\"{}\" {}>\n{}{}    <system-out>{}</system-out>\n"
                           "  </testsuite>\n",
                           xml_text(result.lab), counts(suite, result.timing.wall_seconds),
-                          properties(result), suite.cases, xml_text(closing_sentence(result)));
+                          properties(result), suite.cases, xml_text(closing_paragraph(result)));
   }
   return fmt::format("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                      "<testsuites name=\"rdmalab\" {}>\n{}</testsuites>\n",

@@ -2,6 +2,7 @@
 
 #include "analysis/claims.h"
 #include "analysis/words.h"
+#include "report/closing.h"
 #include "report/path_table.h"
 #include "report/phrases.h"
 #include "report/setup_rows.h"
@@ -201,7 +202,7 @@ std::string details(const Result& result)
 std::string markdown(const Result& result)
 {
   std::string out = fmt::format("### {} {}: {}\n\n{}\n", mark(result.verdict), plain(result.lab),
-                                verdict_word(result.verdict), plain(closing_sentence(result)));
+                                verdict_word(result.verdict), plain(closing_paragraph(result)));
   if (!result.hypothesis.empty()) out += fmt::format("\n> {}\n", plain(result.hypothesis));
   if (!result.problems.empty()) {
     out += "\n**This run proves nothing:**\n\n";

@@ -8,28 +8,6 @@
 #include <spdlog/fmt/fmt.h>
 
 namespace rdmalab::report {
-namespace {
-
-using analysis::Result;
-using analysis::TrafficResult;
-
-std::string fault_words(const analysis::FaultResult& fault)
-{
-  return fmt::format("{} of {} ({})", fault.kind, fault.setting, fault.where);
-}
-
-/// "a", "a and b", "a, b and c".
-std::string listed(const std::vector<std::string>& items)
-{
-  std::string text;
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    if (i != 0) text += i + 1 == items.size() ? " and " : ", ";
-    text += items[i];
-  }
-  return text;
-}
-
-} // namespace
 
 std::string verdict_word(analysis::Verdict verdict)
 {
@@ -134,33 +112,6 @@ std::string timing_words(const record::Timing& timing)
 std::string cpu_cost_unit(const record::Environment& environment)
 {
   return environment.clock == "virtual" ? "Ginstr/GiB" : "CPU-s/GiB";
-}
-
-std::string closing_sentence(const Result& result)
-{
-  if (!result.problems.empty())
-    return "Nothing can be concluded: the run could not prove what it measured.";
-  std::vector<std::string> kept;
-  std::vector<std::string> delivered;
-  for (const TrafficResult& t : result.traffic) {
-    if (t.retention)
-      kept.push_back(kept.empty() ? fmt::format("{} kept {} of its throughput", t.name,
-                                                percent(t.retention->value))
-                                  : fmt::format("{} {}", t.name, percent(t.retention->value)));
-    else if (t.baseline)
-      delivered.push_back(
-          fmt::format("{}{} {}", t.name, delivered.empty() ? " delivered" : "",
-                      analysis::rate_words(static_cast<double>(t.baseline->goodput_bps))));
-  }
-  if (!kept.empty()) {
-    std::vector<std::string> faults;
-    for (const analysis::FaultResult& f : result.faults) faults.push_back(fault_words(f));
-    for (const analysis::RuleResult& r : result.rules)
-      faults.push_back(fmt::format("{} of {} ({})", r.kind, r.traffic, r.setting));
-    return fmt::format("With {} {}.", faults.empty() ? "the faults" : listed(faults), listed(kept));
-  }
-  if (delivered.empty()) return "Nothing was measured.";
-  return fmt::format("Without faults {}.", listed(delivered));
 }
 
 } // namespace rdmalab::report

@@ -33,8 +33,4 @@ std::string timing_words(const record::Timing& timing);
 /// "CPU-s/GiB", or "Ginstr/GiB" where instructions were counted.
 std::string cpu_cost_unit(const record::Environment& environment);
 
-/// What the figures say, in one sentence: "With loss of 1% (client to server) roce kept 28 % of its
-/// throughput, tcp 97 %." Says of an invalid Result only that.
-std::string closing_sentence(const analysis::Result& result);
-
 } // namespace rdmalab::report

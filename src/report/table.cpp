@@ -2,6 +2,7 @@
 
 #include "analysis/claims.h"
 #include "analysis/words.h"
+#include "report/closing.h"
 #include "report/events_table.h"
 #include "report/grid.h"
 #include "report/path_table.h"
@@ -375,7 +376,7 @@ private:
     paragraph("record " + result_.record_digest, Tone::faint);
     for (const std::string& note : result_.notes) paragraph(note, Tone::faint, "- ", 2);
     line("");
-    paragraph(closing_sentence(result_), Tone::strong);
+    paragraph(closing_paragraph(result_), Tone::strong);
   }
 
   const Result& result_;

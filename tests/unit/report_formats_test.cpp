@@ -4,6 +4,7 @@
 #include "analysis_fixture.h"
 #include "base/file.h"
 #include "base/json.h"
+#include "report/closing.h"
 #include "report/compare_table.h"
 #include "report/html.h"
 #include "report/json.h"
@@ -186,10 +187,37 @@ TEST(Table, AnInvalidRunShowsReasonsAndNoRetention)
   EXPECT_THAT(text, HasSubstr("Nothing can be concluded"));
 }
 
-TEST(ClosingSentence, SaysWhatWasKept)
+TEST(ClosingParagraph, SaysWhatWasKept)
 {
-  EXPECT_EQ(closing_sentence(passing()),
+  EXPECT_EQ(closing_paragraph(passing()),
             "With loss of 1% (client to server) roce kept 27 % of its throughput and tcp 97 %.");
+}
+
+TEST(ClosingParagraph, OfManyTrafficsNamesTheExtremesAndCountsClaims)
+{
+  Result result = passing();
+  const analysis::TrafficResult tcp = result.traffic[1];
+  for (int i = 0; i < 6; ++i) {
+    result.traffic.push_back(tcp);
+    result.traffic.back().name = "more-" + std::to_string(i);
+  }
+  result.traffic.back().ended = {"post"};
+  const auto claim = [](analysis::ClaimVerdict verdict) {
+    analysis::ClaimResult made;
+    made.verdict = verdict;
+    return made;
+  };
+  result.claims = {claim(analysis::ClaimVerdict::confirmed),
+                   claim(analysis::ClaimVerdict::unmeasured),
+                   claim(analysis::ClaimVerdict::confirmed)};
+  result.path.emplace();
+  result.path->fits.push_back({{"a", "b", "c"}, "tcp", "client", 4096, 0, 2, 0, 1});
+  EXPECT_EQ(
+      closing_paragraph(result),
+      "With loss of 1% (client to server) 7 traffics kept between 27 % (roce) and 97 % (tcp) of "
+      "their throughput. One traffic failed, as the lab expects. A message over "
+      "tcp costs the client 4.1 us, and 2.05 us more a KiB: from 2 KiB on its bytes outweigh it. "
+      "Of 3 claims of the course held against this, 2 confirmed and 1 not to be measured here.");
 }
 
 TEST(JsonDocument, IsOneDocumentWithoutNonNumbers)
@@ -280,7 +308,7 @@ TEST(ProgramFigures, HaveATableOfTheirOwn)
   expect_golden("figures.md", markdown(result));
   expect_golden("figures.html", html(result));
   for (const std::string& text :
-       {table(result, plain), markdown(result), html(result), closing_sentence(result)})
+       {table(result, plain), markdown(result), html(result), closing_paragraph(result)})
     EXPECT_THAT(text, Not(HasSubstr("0 b/s")));
   const std::string text = jsonl(record, result);
   EXPECT_THAT(text, HasSubstr(R"("traffic":"tcp","outcome":"ok","goodput_bps":null)"));
