@@ -45,6 +45,8 @@ struct CheapOption {
   std::string_view name;
 };
 constexpr std::array cheap_options{
+    CheapOption{"depth", "More messages in flight (depth)"}, CheapOption{"qps", "More queue pairs"},
+    CheapOption{"streams", "More streams"},
     CheapOption{"signal_every", "A completion for so many messages (signal_every)"},
     CheapOption{"nodelay", "TCP_NODELAY"}, CheapOption{"zerocopy", "MSG_ZEROCOPY"},
     CheapOption{"path_mtu", "Another MTU (path_mtu)"}};
@@ -109,6 +111,10 @@ private:
              "lesson 5", why);
       else if (t.retention->value >= bears_it)
         give(fmt::format("{} bears this fault.", t.name), "lesson 5", why);
+      else
+        give(fmt::format("{} works under this fault, at a price: lose less, or expect less of it.",
+                         t.name),
+             "lesson 5", why);
     }
   }
 
@@ -219,20 +225,27 @@ private:
   }
 
   /// Of several variants of one transport, the one that costs least: the cheap options first.
+  /// Of the traffics of a kind that carry the same messages between the same hosts.
   void variants()
   {
-    for (const char* kind : {"tcp", "verbs"}) {
-      const TrafficResult* least = nullptr;
-      const TrafficResult* most = nullptr;
-      for (const TrafficResult& t : result_.traffic) {
-        if (t.kind != kind || cost_of(t) <= 0) continue;
-        if (least == nullptr || cost_of(t) < cost_of(*least)) least = &t;
-        if (most == nullptr || cost_of(t) > cost_of(*most)) most = &t;
-      }
-      if (least == nullptr || cost_of(*most) / cost_of(*least) < worth_saying) continue;
-      give(fmt::format("Of the {} traffics here {} costs the least CPU: try such options before "
-                       "another transport.",
-                       kind, least->name),
+    std::vector<const TrafficResult*> seen;
+    for (const TrafficResult& first : result_.traffic) {
+      const auto alike = [&](const TrafficResult* t) {
+        return t->kind == first.kind && t->message_bytes == first.message_bytes &&
+               t->from == first.from && t->to == first.to;
+      };
+      if (first.kind == "command" || cost_of(first) <= 0 || std::ranges::any_of(seen, alike))
+        continue;
+      seen.push_back(&first);
+      std::vector<const TrafficResult*> group;
+      for (const TrafficResult& t : result_.traffic)
+        if (alike(&t) && cost_of(t) > 0) group.push_back(&t);
+      const auto [least, most] = std::ranges::minmax(
+          group, {}, [](const TrafficResult* t) { return cost_of(*t); });
+      if (cost_of(*most) / cost_of(*least) < worth_saying) continue;
+      give(fmt::format("Of the {} traffics of {} bytes {} costs the least CPU: try such options "
+                       "before another transport.",
+                       first.kind, first.message_bytes, least->name),
            "lesson 6", fmt::format("{} against {}", cost_words(*least), cost_words(*most)));
     }
   }

@@ -1,6 +1,7 @@
 #include "analysis/analyse.h"
 
 #include "analysis/claims.h"
+#include "analysis/conclusion.h"
 #include "analysis/cpu.h"
 #include "analysis/endings.h"
 #include "analysis/expectations.h"
@@ -300,6 +301,7 @@ Result analyse(const record::Record& record)
   result.expectations = judge_expectations(record, result);
   if (auto events = judge_events(record, result)) result.expectations.push_back(std::move(*events));
   result.claims = judge_claims(record, result);
+  result.conclusion = conclude(record, result);
   result.verdict = overall(result);
   result.exit_code = static_cast<int>(Exit::ok);
   if (result.verdict == Verdict::fail) result.exit_code = static_cast<int>(Exit::expectation);

@@ -97,6 +97,9 @@ public:
     case Function::copies:
     case Function::copied:
     case Function::wakeups:
+    case Function::switches:
+    case Function::softirqs:
+    case Function::packets:
     case Function::stage:
       return path(call);
     }
@@ -275,6 +278,9 @@ private:
         if (call.function == Function::copies) return exactly(h.copies);
         if (call.function == Function::copied) return exactly(h.copied);
         if (call.function == Function::wakeups) return exactly(h.wakeups);
+        if (call.function == Function::switches) return exactly(h.switches);
+        if (call.function == Function::softirqs) return exactly(h.softirqs);
+        if (call.function == Function::packets) return exactly(h.packets_in + h.packets_out);
         if (const auto found = h.stage_percent.find(call.stage); found != h.stage_percent.end())
           return exactly(found->second / 100);
         return missing(fmt::format("this kernel would not let us see the stage {}", call.stage));

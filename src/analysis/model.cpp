@@ -65,6 +65,9 @@ Prediction predict_tcp(const lab::Lab& lab, const lab::Traffic& traffic, double 
 {
   if (traffic.tcp.congestion != "reno" && traffic.tcp.congestion != "cubic") return {};
   if (traffic.tcp.depth != 0) return {}; // the congestion window need not be full
+  // Beyond, time-outs decide, which Mathis' model does not know (Padhye et al. 1998, figure 7).
+  constexpr double most_loss = 0.02;
+  if (loss > most_loss) return {};
   const WireCost segment = wire_cost(traffic, payload);
   const std::uint32_t streams = over_iwarp(traffic) ? traffic.verbs.qps : traffic.tcp.streams;
   const double rtt = static_cast<double>(round_trip_ns(lab, traffic, segment.wire_bytes)) / 1e9;

@@ -30,6 +30,7 @@ RDMALAB_JSON_ENUM(ClaimVerdict, {{ClaimVerdict::confirmed, "confirmed"},
                                  {ClaimVerdict::unmeasured, "unmeasured"}})
 RDMALAB_JSON(ClaimResult, claim, where, holds, verdict, measured, because)
 RDMALAB_JSON(Result, version, lab, hypothesis, verdict, record_digest, environment, timing, traffic,
-             faults, rules, recovery, path, expectations, claims, problems, notes, exit_code)
+             faults, rules, recovery, path, expectations, claims, conclusion, problems, notes,
+             exit_code)
 
 } // namespace rdmalab::analysis

@@ -102,7 +102,8 @@ HostPath host_path(const record::PathHost& sum, const record::Cpu& cpu, double m
 }
 
 /// Of the sizes of frame that arrived at the payload's sink the one with most bytes: that is data,
-/// not acknowledgements.
+/// not acknowledgements. Nothing where the class holds frames of very different sizes, or where no
+/// frame found the way free: its fastest is then not the time of such a frame.
 std::optional<WireTime> wire_time(const record::Record& record, const lab::Traffic& traffic,
                                   const std::vector<Sample>& samples)
 {
@@ -141,6 +142,13 @@ std::optional<WireTime> wire_time(const record::Record& record, const lab::Traff
       wire.expected_ns += on_link(*from->up);
     wire.expected_ns = short_of(wire.expected_ns);
   }
+  constexpr double most_off = 0.15;
+  constexpr double software_ns = 10'000; // of the bridge and the qdisc
+  const double off = std::abs(wire.min_ns - wire.expected_ns);
+  const lab::Host* host = lab::find_host(record.lab, sink);
+  if (host != nullptr && host->down.rate_bps != 0 &&
+      off > std::max(most_off * wire.expected_ns, software_ns))
+    return std::nullopt;
   return wire;
 }
 

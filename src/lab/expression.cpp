@@ -46,6 +46,20 @@ public:
     return parsed;
   }
 
+  ParsedTerm run_term()
+  {
+    ParsedTerm parsed;
+    Expr term;
+    bool good = text_.size() <= max_text && sum(term);
+    skip_spaces();
+    if (good && at_ < text_.size()) good = fail(at_, fmt::format("did not expect {} here", found()));
+    if (good)
+      parsed.term = std::move(term);
+    else
+      parsed.problems.push_back(problem_);
+    return parsed;
+  }
+
 private:
   bool fail(std::size_t position, std::string message, std::string hint = {})
   {
@@ -386,6 +400,11 @@ private:
 };
 
 } // namespace
+
+ParsedTerm parse_term(std::string_view text, const Lab& lab)
+{
+  return Parser(text, lab).run_term();
+}
 
 ParsedExpression parse_expression(std::string_view text, const Lab& lab)
 {

@@ -37,6 +37,9 @@ enum class Function {
   copies,
   copied,
   wakeups,
+  switches,
+  softirqs,
+  packets,
   stage,
   per_message,
   per_byte,
@@ -99,9 +102,17 @@ struct ParsedExpression {
 /// the lab's traffics say; names that it does not have are check_expression()'s to refuse.
 ParsedExpression parse_expression(std::string_view text, const Lab& lab = {});
 
+/// A sum alone, without a comparison.
+struct ParsedTerm {
+  std::optional<Expr> term;
+  std::vector<Problem> problems; ///< empty if there is a term
+};
+ParsedTerm parse_term(std::string_view text, const Lab& lab = {});
+
 /// Names that the lab doesn't have, and questions that it can't answer: retention without faults,
 /// completions of TCP, the goodput of a program that tells a time.
 std::vector<Problem> check_expression(const Comparison& comparison, const Lab& lab);
+std::vector<Problem> check_expression(const Expr& term, const Lab& lab);
 
 /// The condition that a call means in this lab: its own, or the default.
 std::string condition_of(const Call& call, const Lab& lab);

@@ -129,6 +129,13 @@ std::vector<Problem> check_expression(const Comparison& comparison, const Lab& l
   return problems;
 }
 
+std::vector<Problem> check_expression(const Expr& term, const Lab& lab)
+{
+  std::vector<Problem> problems;
+  Checker(lab, problems).check(term);
+  return problems;
+}
+
 std::string condition_of(const Call& call, const Lab& lab)
 {
   if (!call.condition.empty()) return call.condition;

@@ -34,6 +34,9 @@ const std::vector<Signature>& signatures()
       {Function::copies, "copies", Dimension::ratio, {P::traffic, P::host}, {}},
       {Function::copied, "copied", Dimension::ratio, {P::traffic, P::host}, {}},
       {Function::wakeups, "wakeups", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::switches, "switches", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::softirqs, "softirqs", Dimension::ratio, {P::traffic, P::host}, {}},
+      {Function::packets, "packets", Dimension::ratio, {P::traffic, P::host}, {}},
       {Function::stage, "stage", Dimension::ratio, {P::traffic, P::host, P::stage}, {}},
       {Function::per_message, "per_message", Dimension::time, {P::traffic, P::host}, {}},
       {Function::per_byte, "per_byte", Dimension::time, {P::traffic, P::host}, {}},
@@ -55,6 +58,9 @@ bool needs_path(Function function)
   case Function::copies:
   case Function::copied:
   case Function::wakeups:
+  case Function::switches:
+  case Function::softirqs:
+  case Function::packets:
   case Function::stage:
   case Function::per_message:
   case Function::per_byte:

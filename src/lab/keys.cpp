@@ -326,6 +326,7 @@ const Table& lab_table()
            "comparisons that must hold, in the language of docs/lab-file.md"),
        with(claim_table(),
             key("claims", Type::objects, "of the course, to be confirmed or contradicted")),
+       key("conclusion", Type::texts, "sentences with figures in braces, said after the run"),
        with(sweep_table(), key("sweep", Type::object, "the points of `rdmalab sweep`"))}};
   return table;
 }

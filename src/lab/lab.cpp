@@ -66,7 +66,8 @@ RDMALAB_JSON(Expectation, text, line, column)
 RDMALAB_JSON(Claim, claim, where, holds, because, line, column)
 RDMALAB_JSON(Sweep, fault, rates_ppm)
 RDMALAB_JSON(Lab, version, name, hypothesis, description, questions, seed, timeout_ns, topology,
-             traffic, groups, faults, rules, trace, events, measure, expect, claims, sweep)
+             traffic, groups, faults, rules, trace, events, measure, expect, claims, conclusion,
+             sweep)
 
 namespace {
 

@@ -232,6 +232,7 @@ struct Lab {
   Measure measure;
   std::vector<Expectation> expect;
   std::vector<Claim> claims;
+  std::vector<std::string> conclusion; ///< said after the run, with its figures (lab/sentence.h)
   Sweep sweep;
 
   /// Whether there is a faulted condition.

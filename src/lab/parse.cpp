@@ -53,6 +53,7 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
   const Node* measure = reader.child("measure");
   const Node* expect = reader.child("expect");
   const Node* claims = reader.child("claims");
+  const Node* conclusion = reader.child("conclusion");
   const Node* sweep = reader.child("sweep");
   Names hosts("host", out);
   Names traffics("traffic", out);
@@ -81,10 +82,11 @@ void read_lab(const Node& root, Lab& lab, Diagnostics& out)
         "raise timeout, or shorten measure.warmup and measure.duration");
   if (const Node* questions = reader.child("questions")) read_questions(*questions, lab, out);
   if (sweep != nullptr) read_sweep(*sweep, lab, out);
-  // Both check names against the rest of the lab, so each asks whether that is good.
+  // All three check names against the rest of the lab, so each asks whether that is good.
   const bool rest_is_good = out.empty();
   if (expect != nullptr) read_expectations(*expect, lab, rest_is_good, out);
   if (claims != nullptr) read_claims(*claims, lab, rest_is_good, out);
+  if (conclusion != nullptr) read_conclusion(*conclusion, lab, rest_is_good, out);
 }
 
 Result<Lab> first_of(Parsed parsed)

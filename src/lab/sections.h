@@ -54,6 +54,7 @@ void read_events(const Node& node, Lab& lab, const Names& traffics, Diagnostics&
 /// good; otherwise names might be missing for a reason that is reported already.
 void read_expectations(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out);
 void read_claims(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out);
+void read_conclusion(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out);
 /// After faults.
 void read_sweep(const Node& node, Lab& lab, Diagnostics& out);
 

@@ -1,5 +1,6 @@
 #include "lab/expression.h"
 #include "lab/sections.h"
+#include "lab/sentence.h"
 
 #include <algorithm>
 
@@ -67,6 +68,26 @@ void read_claims(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out
       out.add(item, "nothing is said of how this claim is judged",
               "holds: a comparison, or because: why nothing here can measure it");
     lab.claims.push_back(std::move(claim));
+  }
+}
+
+void read_conclusion(const Node& node, Lab& lab, bool rest_is_good, Diagnostics& out)
+{
+  if (!node.sequence()) {
+    out.add(node, fmt::format("conclusion is a list, not {}", describe(node)),
+            "for example - RoCE kept {retention(roce) in %}.");
+    return;
+  }
+  for (const Node& item : node.items) {
+    if (!item.scalar()) {
+      out.add(item, fmt::format("a sentence is text, not {}", describe(item)),
+              "put it in quotes if it has a colon or begins with a brace");
+      continue;
+    }
+    lab.conclusion.push_back(item.text);
+    if (!rest_is_good) continue;
+    for (const Problem& problem : parse_sentence(item.text, lab).problems)
+      out.add(item.line, text_column(item) + problem.column - 1, problem.message, problem.hint);
   }
 }
 

@@ -108,7 +108,7 @@ std::vector<std::string> throughput_sentences(const Result& result)
   return sentences;
 }
 
-/// "A message over tcp costs client 3.71 us, and 2.36 us a KiB more: from 1.57 KiB on its bytes
+/// "A message over tcp costs the client 3.71 us, and 2.36 us more a KiB: from 1.57 KiB on its bytes
 /// outweigh it."
 std::vector<std::string> cost_sentences(const Result& result)
 {
@@ -148,7 +148,9 @@ std::string closing_paragraph(const Result& result)
   if (!result.problems.empty())
     return "Nothing can be concluded: the run could not prove what it measured.";
   std::vector<std::string> sentences = throughput_sentences(result);
-  for (std::string& sentence : cost_sentences(result)) sentences.push_back(std::move(sentence));
+  // A lab's own words say what it is about better than these.
+  const auto& rest = result.conclusion.empty() ? cost_sentences(result) : result.conclusion;
+  sentences.insert(sentences.end(), rest.begin(), rest.end());
   if (auto sentence = claims_sentence(result)) sentences.push_back(std::move(*sentence));
   if (sentences.empty()) return "Nothing was measured.";
   return fmt::format("{}", fmt::join(sentences, " "));

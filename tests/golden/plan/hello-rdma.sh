@@ -60,6 +60,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6472 delay 20us rate
 #   ib_send_bw: ip netns exec rl-client ib_send_bw -e -d rxe0 -s 65536 -n 150 -F 10.0.0.2
 #   read: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   ib_read_bw_back: ip netns exec rl-client ib_read_bw -e -d rxe0 -s 65536 -n 150 -F &
+#   ib_read_bw_back: ip netns exec rl-server ib_read_bw -e -d rxe1 -s 65536 -n 150 -F 10.0.0.1
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &
@@ -96,6 +98,8 @@ tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6472 delay 20us l
 #   ib_send_bw: ip netns exec rl-client ib_send_bw -e -d rxe0 -s 65536 -n 150 -F 10.0.0.2
 #   read: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   ib_read_bw_back: ip netns exec rl-client ib_read_bw -e -d rxe0 -s 65536 -n 150 -F &
+#   ib_read_bw_back: ip netns exec rl-server ib_read_bw -e -d rxe1 -s 65536 -n 150 -F 10.0.0.1
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
 #   iperf3: ip netns exec rl-server iperf3 -s -1 &

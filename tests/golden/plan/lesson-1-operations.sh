@@ -43,8 +43,8 @@ ip netns exec rl-server rdma link add rxe1 type rxe netdev eth0
 
 # 4. The links: one netem at each port's egress, the last thing before a host
 # limit is computed so that the queue itself never drops a packet.
-tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 1000 delay 20us rate 100mbit seed 16321491304643971414
-tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate 100mbit seed 4585330820673184961
+tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 1000 delay 20us rate 25mbit seed 16321491304643971414
+tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate 25mbit seed 4585330820673184961
 
 # 5. Traffic
 # rdmalab sends its own, checked traffic here. Public tools that come near:
@@ -62,18 +62,22 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate
 #   write-imm: ip netns exec rl-client ib_write_bw --write_with_imm -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   notify: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   notify: ip netns exec rl-client ib_write_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   fetch-add: ip netns exec rl-server ib_atomic_bw -A FETCH_AND_ADD -m 4096 -s 8 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   fetch-add: ip netns exec rl-client ib_atomic_bw -A FETCH_AND_ADD -m 4096 -s 8 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   swap: ip netns exec rl-server ib_atomic_bw -A CMP_AND_SWP -m 4096 -s 8 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   swap: ip netns exec rl-client ib_atomic_bw -A CMP_AND_SWP -m 4096 -s 8 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   fetch-add: ip netns exec rl-server ib_atomic_bw -A FETCH_AND_ADD -m 4096 -s 8 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   fetch-add: ip netns exec rl-client ib_atomic_bw -A FETCH_AND_ADD -m 4096 -s 8 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   swap: ip netns exec rl-server ib_atomic_bw -A CMP_AND_SWP -m 4096 -s 8 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   swap: ip netns exec rl-client ib_atomic_bw -A CMP_AND_SWP -m 4096 -s 8 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   inline: ip netns exec rl-server ib_write_bw -m 4096 -I 256 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   inline: ip netns exec rl-client ib_write_bw -m 4096 -I 256 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   uc-send: ip netns exec rl-server ib_send_bw -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   uc-send: ip netns exec rl-client ib_send_bw -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   uc-write: ip netns exec rl-server ib_write_bw --write_with_imm -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   uc-write: ip netns exec rl-client ib_write_bw --write_with_imm -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   uc-imm: ip netns exec rl-server ib_send_bw -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   uc-imm: ip netns exec rl-client ib_send_bw -m 4096 -c UC -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   ud-send: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   ud-send: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   ud-imm: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   ud-imm: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. What was counted; then everything goes away

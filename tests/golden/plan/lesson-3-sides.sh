@@ -48,6 +48,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate
 
 # 5. Traffic
 # rdmalab sends its own, checked traffic here. Public tools that come near:
+#   tcp: ip netns exec rl-server iperf3 -s -1 &
+#   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 16384 -t 1
 #   send: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   send: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   send-imm: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
@@ -78,12 +80,16 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate
 #   ud-send-imm: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 4096 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   shared: ip netns exec rl-server ib_send_bw -m 4096 --use-srq -s 16384 -t 4 -q 4 -u 14 -D 1 -F -d rxe1 &
 #   shared: ip netns exec rl-client ib_send_bw -m 4096 --use-srq -s 16384 -t 4 -q 4 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   prompt: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   prompt: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   late: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   late: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   late-slow: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   late-slow: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 8 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   nobody: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   nobody: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   nobody-once: ip netns exec rl-server ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   nobody-once: ip netns exec rl-client ib_send_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. What was counted; then everything goes away

@@ -43,8 +43,8 @@ ip netns exec rl-server rdma link add rxe1 type rxe netdev eth0
 
 # 4. The links: one netem at each port's egress, the last thing before a host
 # limit is computed so that the queue itself never drops a packet.
-tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 6475 delay 20us rate 250mbit seed 16321491304643971414
-tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate 250mbit seed 4585330820673184961
+tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 8523 delay 20us rate 250mbit seed 16321491304643971414
+tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 8523 delay 20us rate 250mbit seed 4585330820673184961
 
 # 5. Traffic
 # rdmalab sends its own, checked traffic here. Public tools that come near:
@@ -56,6 +56,8 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate
 #   over-cm: ip netns exec rl-client ib_write_bw -m 4096 -s 16384 -t 4 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 16384 -t 1
+#   tcp-too: ip netns exec rl-server iperf3 -s -1 &
+#   tcp-too: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 16384 -t 1
 #   not-registered: ip netns exec rl-server ib_write_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   not-registered: ip netns exec rl-client ib_write_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   wrong-rkey: ip netns exec rl-server ib_write_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lab lesson-6-internet, by hand. rdmalab itself speaks netlink and runs none of these lines.
-# Across the public internet nobody controls the loss, and a long round trip makes each of RoCE's go-backs dearer.
+# Across the public internet nobody controls the loss, and RoCE is sensitive to it.
 # Needs root, iproute2 6.6 (netem's seed) and ethtool. Best tried in a virtual machine.
 # Soft-RoCE works in network namespaces from kernel 7.1 on.
 set -eu
@@ -56,8 +56,6 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 7632 delay 20ms rate
 #   reno: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C reno -l 65536 -t 4
 #   bbr: ip netns exec rl-server iperf3 -s -1 &
 #   bbr: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C bbr -l 65536 -t 4
-#   small: ip netns exec rl-server ib_write_bw -m 1024 -s 64 -t 1 -q 1 -u 14 -D 4 -F -d rxe1 &
-#   small: ip netns exec rl-client ib_write_bw -m 1024 -s 64 -t 1 -q 1 -u 14 -D 4 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 6. The faults
@@ -74,8 +72,6 @@ tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 7632 delay 20ms l
 #   reno: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C reno -l 65536 -t 4
 #   bbr: ip netns exec rl-server iperf3 -s -1 &
 #   bbr: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C bbr -l 65536 -t 4
-#   small: ip netns exec rl-server ib_write_bw -m 1024 -s 64 -t 1 -q 1 -u 14 -D 4 -F -d rxe1 &
-#   small: ip netns exec rl-client ib_write_bw -m 1024 -s 64 -t 1 -q 1 -u 14 -D 4 -F -d rxe0 10.0.0.2
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
 
 # 8. What was counted; then everything goes away

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lab lesson-6-when, by hand. rdmalab itself speaks netlink and runs none of these lines.
-# For small messages fixed costs decide, for large ones the bytes; in software RDMA wins neither on CPU, and the cheap options of TCP come first.
+# For small messages fixed costs decide, for large ones the bytes. In software RDMA does not win on latency, and on CPU at the receiver only; so the cheap options come first.
 # Needs root, iproute2 6.6 (netem's seed) and ethtool. Best tried in a virtual machine.
 # Soft-RoCE works in network namespaces from kernel 7.1 on.
 set -eu
@@ -89,8 +89,8 @@ tc -n rl-fabric qdisc add dev p2 root handle 1: netem limit 22855 delay 20us rat
 #   write-mtu4096: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-4qps: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 4 -q 4 -u 14 -D 1 -F -d rxe1 &
 #   write-4qps: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 4 -q 4 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   write-1deep: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   write-1deep: ip netns exec rl-client ib_write_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   write-2deep: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   write-2deep: ip netns exec rl-client ib_write_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-64deep: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 64 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   write-64deep: ip netns exec rl-client ib_write_bw -m 4096 -s 4096 -t 64 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-64deep-16th: ip netns exec rl-server ib_write_bw -m 4096 -s 4096 -t 64 -q 1 -u 14 -D 1 -F -d rxe1 &
