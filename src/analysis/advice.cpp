@@ -45,10 +45,12 @@ struct CheapOption {
   std::string_view name;
 };
 constexpr std::array cheap_options{
-    CheapOption{"depth", "More messages in flight (depth)"}, CheapOption{"qps", "More queue pairs"},
+    CheapOption{"depth", "More messages in flight (depth)"},
+    CheapOption{"qps", "More queue pairs"},
     CheapOption{"streams", "More streams"},
     CheapOption{"signal_every", "A completion for so many messages (signal_every)"},
-    CheapOption{"nodelay", "TCP_NODELAY"}, CheapOption{"zerocopy", "MSG_ZEROCOPY"},
+    CheapOption{"nodelay", "TCP_NODELAY"},
+    CheapOption{"zerocopy", "MSG_ZEROCOPY"},
     CheapOption{"path_mtu", "Another MTU (path_mtu)"}};
 
 std::string option_of(const TrafficResult& t, const std::string& key)
@@ -240,8 +242,8 @@ private:
       std::vector<const TrafficResult*> group;
       for (const TrafficResult& t : result_.traffic)
         if (alike(&t) && cost_of(t) > 0) group.push_back(&t);
-      const auto [least, most] = std::ranges::minmax(
-          group, {}, [](const TrafficResult* t) { return cost_of(*t); });
+      const auto [least, most] =
+          std::ranges::minmax(group, {}, [](const TrafficResult* t) { return cost_of(*t); });
       if (cost_of(*most) / cost_of(*least) < worth_saying) continue;
       give(fmt::format("Of the {} traffics of {} bytes {} costs the least CPU: try such options "
                        "before another transport.",

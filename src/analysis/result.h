@@ -191,9 +191,9 @@ struct Result {
   std::vector<ExpectationResult> expectations;
   std::vector<ClaimResult> claims;
   std::vector<std::string> conclusion; ///< the lab's own sentences, with their figures
-  std::vector<std::string> problems; ///< why the run is invalid; empty otherwise
-  std::vector<std::string> notes;    ///< what a reader has to know: clock, offloads, validity
-  int exit_code = 4;                 ///< base/result.h, without --strict
+  std::vector<std::string> problems;   ///< why the run is invalid; empty otherwise
+  std::vector<std::string> notes;      ///< what a reader has to know: clock, offloads, validity
+  int exit_code = 4;                   ///< base/result.h, without --strict
 };
 RDMALAB_JSON_DECLARE(Result)
 

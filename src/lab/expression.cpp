@@ -52,7 +52,8 @@ public:
     Expr term;
     bool good = text_.size() <= max_text && sum(term);
     skip_spaces();
-    if (good && at_ < text_.size()) good = fail(at_, fmt::format("did not expect {} here", found()));
+    if (good && at_ < text_.size())
+      good = fail(at_, fmt::format("did not expect {} here", found()));
     if (good)
       parsed.term = std::move(term);
     else

@@ -564,5 +564,18 @@ TEST(FaultFindings, CellsOfOneSeedShareTheirDraws)
   EXPECT_DOUBLE_EQ(shared_draws_inflation({{1, {1000, 100, 200}}}), (900.0 + 400 + 800) / 1300);
 }
 
+TEST(Conclusion, HasItsFiguresAndIsSilentWithoutThem)
+{
+  const auto with = [](record::Record& r) {
+    r.lab.conclusion = {"RoCE kept {retention(roce) in %}.", "Nobody knows {setup(roce, cm)}."};
+  };
+  EXPECT_THAT(analysed(with).conclusion, ElementsAre("RoCE kept 27.1 %."));
+  const Result broken = analysed([&](record::Record& r) {
+    with(r);
+    r.cells[0].flows.clear();
+  });
+  EXPECT_THAT(broken.conclusion, IsEmpty()) << "an invalid run concludes nothing";
+}
+
 } // namespace
 } // namespace rdmalab::analysis

@@ -1,4 +1,5 @@
 #include "lab/parse.h"
+#include "lab/sentence.h"
 #include "lab/sweep.h"
 
 #include <gmock/gmock.h>
@@ -50,6 +51,35 @@ TEST(LabClaims, AreRefusedWhereTheyCanNotBeJudged)
   expect_refused("claims:\n  - {claim: a, where: b, holds: retention(rock) < 1}\n", "rock", 9);
   expect_refused("claims:\n  - {claim: a, holds: retention(roce) < 1}\n", "where", 9);
   expect_refused("claims: it is so\n", "claims is a list", 8);
+}
+
+TEST(LabConclusion, IsTextWithFiguresInBraces)
+{
+  const Parsed found =
+      parsed("conclusion:\n"
+             "  - RoCE kept {retention(roce) in %} of {goodput(roce, baseline)}.\n");
+  ASSERT_TRUE(found.lab) << found.diagnostics.front().message;
+  const ParsedSentence sentence = parse_sentence(found.lab->conclusion.at(0), *found.lab);
+  EXPECT_THAT(sentence.problems, IsEmpty());
+  ASSERT_THAT(sentence.pieces, SizeIs(3));
+  EXPECT_EQ(sentence.pieces[0].text, "RoCE kept ");
+  EXPECT_TRUE(sentence.pieces[0].percent);
+  EXPECT_EQ(sentence.pieces[0].figure->dimension, Dimension::ratio);
+  EXPECT_FALSE(sentence.pieces[1].percent);
+  EXPECT_EQ(sentence.pieces[1].figure->dimension, Dimension::rate);
+  EXPECT_EQ(sentence.pieces[2].text, ".");
+  EXPECT_FALSE(sentence.pieces[2].figure);
+}
+
+TEST(LabConclusion, IsRefusedAtItsColumn)
+{
+  expect_refused("conclusion: well done\n", "conclusion is a list", 8);
+  expect_refused("conclusion:\n  - RoCE kept {retention(rock)}.\n", "rock", 9);
+  expect_refused("conclusion:\n  - RoCE kept {retention(roce).\n", "not closed", 9);
+  expect_refused("conclusion:\n  - RoCE sent {goodput(roce) in %}.\n", "only a ratio", 9);
+  expect_refused("conclusion:\n  - RoCE sent {goodput(roce) > 1bit}.\n", "did not expect", 9);
+  const Parsed found = parsed("conclusion:\n  - RoCE kept {retention(rock)}.\n");
+  EXPECT_EQ(found.diagnostics.at(0).column, 26); // of the name
 }
 
 TEST(LabSweep, RunsTheLabAtEachRate)
