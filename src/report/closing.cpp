@@ -60,6 +60,7 @@ std::string kept(const Result& result, const std::vector<Named>& figures)
                        most.name);
   }
   std::vector<std::string> words;
+  words.reserve(figures.size());
   for (const Named& f : figures)
     words.push_back(words.empty()
                         ? fmt::format("{} kept {} of its throughput", f.name, percent(f.value))
@@ -76,6 +77,7 @@ std::string delivered(const std::vector<Named>& figures)
                        analysis::rate_words(most.value), most.name);
   }
   std::vector<std::string> words;
+  words.reserve(figures.size());
   for (const Named& f : figures)
     words.push_back(fmt::format("{}{} {}", f.name, words.empty() ? " delivered" : "",
                                 analysis::rate_words(f.value)));

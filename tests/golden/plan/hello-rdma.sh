@@ -1,6 +1,6 @@
 #!/bin/sh
 # Lab hello-rdma, by hand. rdmalab itself speaks netlink and runs none of these lines.
-# perftest and iperf3 see the same throughput as rdmalab's own traffic where the link is the limit, and the same latency where they measure the same thing.
+# ib_read_bw runs between two namespaces over Soft-RoCE as it would between two machines, and sees what rdmalab's own READs see.
 # Needs root, iproute2 6.6 (netem's seed) and ethtool. Best tried in a virtual machine.
 # Soft-RoCE works in network namespaces from kernel 7.1 on.
 set -eu
@@ -50,30 +50,12 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6472 delay 20us rate
 # rdmalab sends its own, checked traffic here. Public tools that come near:
 #   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 5 -d rxe1 -F &
 #   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 5 -d rxe0 -F 10.0.0.2
-#   write: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   write: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 150 -F &
-#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 150 -F 10.0.0.2
-#   send: ip netns exec rl-server ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   send: ip netns exec rl-client ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_send_bw: ip netns exec rl-server ib_send_bw -e -d rxe1 -s 65536 -n 150 -F &
-#   ib_send_bw: ip netns exec rl-client ib_send_bw -e -d rxe0 -s 65536 -n 150 -F 10.0.0.2
 #   read: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   ib_read_bw_back: ip netns exec rl-client ib_read_bw -e -d rxe0 -s 65536 -n 150 -F &
 #   ib_read_bw_back: ip netns exec rl-server ib_read_bw -e -d rxe1 -s 65536 -n 150 -F 10.0.0.1
-#   tcp: ip netns exec rl-server iperf3 -s -1 &
-#   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
-#   iperf3: ip netns exec rl-server iperf3 -s -1 &
-#   iperf3: ip netns exec rl-client iperf3 -c 10.0.0.2 -t 1 -f m
 #   read-lat: ip netns exec rl-server ib_read_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read-lat: ip netns exec rl-client ib_read_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_read_lat: ip netns exec rl-server ib_read_lat -e -d rxe1 -s 4096 -n 100 -F &
-#   ib_read_lat: ip netns exec rl-client ib_read_lat -e -d rxe0 -s 4096 -n 100 -F 10.0.0.2
-#   send-lat: ip netns exec rl-server ib_send_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   send-lat: ip netns exec rl-client ib_send_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_send_lat: ip netns exec rl-server ib_send_lat -e -d rxe1 -s 4096 -n 100 -F &
-#   ib_send_lat: ip netns exec rl-client ib_send_lat -e -d rxe0 -s 4096 -n 100 -F 10.0.0.2
 #   ib_write_lat: ip netns exec rl-server ib_write_lat -d rxe1 -s 64 -n 20 -F &
 #   ib_write_lat: ip netns exec rl-client ib_write_lat -d rxe0 -s 64 -n 20 -F 10.0.0.2
 #   rping: ip netns exec rl-server rping -s -a 10.0.0.2 -C 20 -v &
@@ -88,30 +70,12 @@ tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6472 delay 20us l
 # rdmalab sends its own, checked traffic here. Public tools that come near:
 #   ib_read_bw: ip netns exec rl-server ib_read_bw -e -a -n 5 -d rxe1 -F &
 #   ib_read_bw: ip netns exec rl-client ib_read_bw -e -a -n 5 -d rxe0 -F 10.0.0.2
-#   write: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   write: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 128 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_write_bw: ip netns exec rl-server ib_write_bw -d rxe1 -s 65536 -n 150 -F &
-#   ib_write_bw: ip netns exec rl-client ib_write_bw -d rxe0 -s 65536 -n 150 -F 10.0.0.2
-#   send: ip netns exec rl-server ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   send: ip netns exec rl-client ib_send_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_send_bw: ip netns exec rl-server ib_send_bw -e -d rxe1 -s 65536 -n 150 -F &
-#   ib_send_bw: ip netns exec rl-client ib_send_bw -e -d rxe0 -s 65536 -n 150 -F 10.0.0.2
 #   read: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   ib_read_bw_back: ip netns exec rl-client ib_read_bw -e -d rxe0 -s 65536 -n 150 -F &
 #   ib_read_bw_back: ip netns exec rl-server ib_read_bw -e -d rxe1 -s 65536 -n 150 -F 10.0.0.1
-#   tcp: ip netns exec rl-server iperf3 -s -1 &
-#   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 131072 -t 1
-#   iperf3: ip netns exec rl-server iperf3 -s -1 &
-#   iperf3: ip netns exec rl-client iperf3 -c 10.0.0.2 -t 1 -f m
 #   read-lat: ip netns exec rl-server ib_read_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   read-lat: ip netns exec rl-client ib_read_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_read_lat: ip netns exec rl-server ib_read_lat -e -d rxe1 -s 4096 -n 100 -F &
-#   ib_read_lat: ip netns exec rl-client ib_read_lat -e -d rxe0 -s 4096 -n 100 -F 10.0.0.2
-#   send-lat: ip netns exec rl-server ib_send_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   send-lat: ip netns exec rl-client ib_send_bw -m 4096 -s 4096 -t 1 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   ib_send_lat: ip netns exec rl-server ib_send_lat -e -d rxe1 -s 4096 -n 100 -F &
-#   ib_send_lat: ip netns exec rl-client ib_send_lat -e -d rxe0 -s 4096 -n 100 -F 10.0.0.2
 #   ib_write_lat: ip netns exec rl-server ib_write_lat -d rxe1 -s 64 -n 20 -F &
 #   ib_write_lat: ip netns exec rl-client ib_write_lat -d rxe0 -s 64 -n 20 -F 10.0.0.2
 #   rping: ip netns exec rl-server rping -s -a 10.0.0.2 -C 20 -v &
