@@ -1,6 +1,7 @@
 /// Plans and their equivalent commands, byte for byte as in tests/golden/plan: of every lab in
 /// labs/ and of labs built here. What a plan has by default stands once, in defaults.json; the
-/// other files hold what differs from it, without the lab's words and judgements. RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
+/// other files hold what differs from it, without the lab's words and judgements.
+/// RDMALAB_UPDATE_GOLDEN=1 writes the files anew.
 #include "base/file.h"
 #include "base/json.h"
 #include "lab/parse.h"
