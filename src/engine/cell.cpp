@@ -28,8 +28,7 @@ plan::Plan renamed(plan::Plan plan, const std::string& type, const std::string& 
   for (plan::HostNode& host : plan.fabric.hosts) {
     host.netns += suffix;
     if (host.rdma.empty()) continue;
-    host.rdma.replace(0, 3, type); // rxe0 or siw0
-    host.rdma += suffix;
+    host.rdma = plan::rdma_device(host, type) + suffix;
   }
   return plan;
 }

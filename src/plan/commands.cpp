@@ -124,12 +124,17 @@ void write_cables(Script& script, const Fabric& fabric)
                     peer.ip, peer.mac, host.device);
 }
 
-void write_rdma(Script& script, const Fabric& fabric)
+void write_rdma(Script& script, const Plan& plan)
 {
   script.phase("A Soft-RoCE device on each host's interface");
-  for (const HostNode& host : fabric.hosts)
+  for (const HostNode& host : plan.fabric.hosts)
     script.line("ip netns exec {} rdma link add {} type rxe netdev {}", host.netns, host.rdma,
                 host.device);
+  if (std::ranges::none_of(plan.lab.traffic, lab::over_iwarp)) return;
+  script.comment("For iWARP a siw device in its place:");
+  for (const HostNode& host : plan.fabric.hosts)
+    script.comment(fmt::format("  ip netns exec {} rdma link add {} type siw netdev {}", host.netns,
+                               rdma_device(host, "siw"), host.device));
 }
 
 void write_netem(Script& script, const Plan& plan, const Shaper& shaper, std::size_t index,
@@ -201,7 +206,11 @@ std::string perftest_of(const lab::Verbs& verbs)
 
 std::string perftest(const lab::Lab& lab, const lab::Traffic& t, std::uint64_t seconds)
 {
-  std::string tool = perftest_of(t.verbs) + fmt::format(" -m {}", ib_mtu(lab, t));
+  std::string tool = perftest_of(t.verbs);
+  if (over_iwarp(t)) // connected by rdma_cm; the rest is TCP's
+    return tool + fmt::format(" -R -s {} -t {} -q {} -D {} -F", t.message_bytes, t.verbs.depth,
+                              t.verbs.qps, seconds);
+  tool += fmt::format(" -m {}", ib_mtu(lab, t));
   if (t.verbs.transport != lab::Transport::rc)
     tool += t.verbs.transport == lab::Transport::uc ? " -c UC" : " -c UD";
   if (t.verbs.srq) tool += " --use-srq";
@@ -247,10 +256,11 @@ void write_traffic(Script& script, const Plan& plan, std::string_view title)
       continue;
     }
     const std::string tool = perftest(plan.lab, t, seconds);
-    script.comment(
-        fmt::format("  {}: ip netns exec {} {} -d {} &", t.name, to.netns, tool, to.rdma));
+    const std::string type = over_iwarp(t) ? "siw" : "rxe";
+    script.comment(fmt::format("  {}: ip netns exec {} {} -d {} &", t.name, to.netns, tool,
+                               rdma_device(to, type)));
     script.comment(fmt::format("  {}: ip netns exec {} {} -d {} {}", t.name, from.netns, tool,
-                               from.rdma, to.ip));
+                               rdma_device(from, type), to.ip));
   }
   script.line("printf 'The lab stands; press Enter to go on. '; read -r _ || true");
 }
@@ -339,7 +349,7 @@ std::string shell_script(const Plan& plan)
 
   write_namespaces(script, plan.fabric);
   write_cables(script, plan.fabric);
-  if (uses_verbs(plan)) write_rdma(script, plan.fabric);
+  if (uses_verbs(plan)) write_rdma(script, plan);
   write_shapers(script, plan);
   write_traffic(script, plan, plan.lab.faultless() ? "Traffic" : "Traffic, unfaulted");
   if (!plan.lab.faultless()) {

@@ -5,6 +5,7 @@
 #include "plan/shapers.h"
 
 #include <algorithm>
+#include <string_view>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -86,6 +87,12 @@ std::string rdma_type(const lab::Lab& lab, const Cell& cell)
         return traffic != nullptr && over_iwarp(*traffic);
       });
   return iwarp ? "siw" : "rxe";
+}
+
+std::string rdma_device(const HostNode& host, const std::string& type)
+{
+  constexpr std::string_view usual = "rxe"; // host_node()'s
+  return host.rdma.empty() ? std::string{} : type + host.rdma.substr(usual.size());
 }
 
 Result<Plan> make_plan(const lab::Lab& lab)

@@ -20,5 +20,7 @@ std::uint64_t shaper_seed(const Cell& cell, std::size_t index);
 
 /// The type of the RDMA links of a cell's hosts: "siw" where its traffic is iWARP, else "rxe".
 std::string rdma_type(const lab::Lab& lab, const Cell& cell);
+/// The host's RDMA device where its links are of that type: "rxe0", "siw0".
+std::string rdma_device(const HostNode& host, const std::string& type);
 
 } // namespace rdmalab::plan

@@ -70,7 +70,7 @@ Path path_of(const lab::Lab& lab, const lab::Traffic& traffic)
 
 std::uint64_t payload_share_ppm(const lab::Lab& lab, const lab::Traffic& traffic)
 {
-  if (rides_on_tcp(traffic) || traffic.kind != lab::TrafficKind::verbs) {
+  if (traffic.kind != lab::TrafficKind::verbs || over_iwarp(traffic)) {
     const std::uint64_t headers = 20 + 20 + 12; // IPv4, TCP, time stamps
     const std::uint64_t framing = over_iwarp(traffic) ? lab::iwarp_framing_bytes : 0;
     const std::uint64_t most = lab.topology.mtu > headers ? lab.topology.mtu - headers : 1;

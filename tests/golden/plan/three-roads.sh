@@ -40,6 +40,9 @@ ip -n rl-server neighbour replace 10.0.0.1 lladdr 02:00:00:00:00:01 dev eth0 nud
 # 3. A Soft-RoCE device on each host's interface
 ip netns exec rl-client rdma link add rxe0 type rxe netdev eth0
 ip netns exec rl-server rdma link add rxe1 type rxe netdev eth0
+# For iWARP a siw device in its place:
+#   ip netns exec rl-client rdma link add siw0 type siw netdev eth0
+#   ip netns exec rl-server rdma link add siw1 type siw netdev eth0
 
 # 4. The links: one netem at each port's egress, the last thing before a host
 # limit is computed so that the queue itself never drops a packet.
@@ -50,12 +53,12 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 6475 delay 20us rate
 # rdmalab sends its own, checked traffic here. Public tools that come near:
 #   roce: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   roce: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp: ip netns exec rl-server ib_write_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   iwarp: ip netns exec rl-client ib_write_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp-send: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   iwarp-send: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp-read: ip netns exec rl-client ib_read_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 &
-#   iwarp-read: ip netns exec rl-server ib_read_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 10.0.0.1
+#   iwarp: ip netns exec rl-server ib_write_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 &
+#   iwarp: ip netns exec rl-client ib_write_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 10.0.0.2
+#   iwarp-send: ip netns exec rl-server ib_send_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 &
+#   iwarp-send: ip netns exec rl-client ib_send_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 10.0.0.2
+#   iwarp-read: ip netns exec rl-client ib_read_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 &
+#   iwarp-read: ip netns exec rl-server ib_read_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 10.0.0.1
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 65536 -t 1
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
@@ -68,12 +71,12 @@ tc -n rl-fabric qdisc change dev p1 root handle 1: netem limit 6475 delay 20us l
 # rdmalab sends its own, checked traffic here. Public tools that come near:
 #   roce: ip netns exec rl-server ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   roce: ip netns exec rl-client ib_write_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp: ip netns exec rl-server ib_write_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   iwarp: ip netns exec rl-client ib_write_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp-send: ip netns exec rl-server ib_send_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   iwarp-send: ip netns exec rl-client ib_send_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   iwarp-read: ip netns exec rl-client ib_read_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 &
-#   iwarp-read: ip netns exec rl-server ib_read_bw -m 4096 -c UD -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 10.0.0.1
+#   iwarp: ip netns exec rl-server ib_write_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 &
+#   iwarp: ip netns exec rl-client ib_write_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 10.0.0.2
+#   iwarp-send: ip netns exec rl-server ib_send_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 &
+#   iwarp-send: ip netns exec rl-client ib_send_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 10.0.0.2
+#   iwarp-read: ip netns exec rl-client ib_read_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw0 &
+#   iwarp-read: ip netns exec rl-server ib_read_bw -R -s 65536 -t 16 -q 1 -D 1 -F -d siw1 10.0.0.1
 #   tcp: ip netns exec rl-server iperf3 -s -1 &
 #   tcp: ip netns exec rl-client iperf3 -c 10.0.0.2 -P 1 -C cubic -l 65536 -t 1
 printf 'The lab stands; press Enter to go on. '; read -r _ || true
