@@ -130,7 +130,8 @@ std::optional<WireTime> wire_time(const record::Record& record, const lab::Traff
   wire.frame_bytes = short_of(static_cast<double>(most.bytes) / frames);
   wire.min_ns = static_cast<double>(most.min_ns);
   wire.mean_ns = short_of(static_cast<double>(most.ns) / frames);
-  if (const lab::Host* host = lab::find_host(record.lab, sink)) {
+  const lab::Host* host = lab::find_host(record.lab, sink);
+  if (host != nullptr) {
     const auto on_link = [&](const lab::LinkShape& shape) {
       return static_cast<double>(shape.delay_ns) +
              (shape.rate_bps != 0 ? wire.frame_bytes * 8e9 / static_cast<double>(shape.rate_bps)
@@ -145,7 +146,6 @@ std::optional<WireTime> wire_time(const record::Record& record, const lab::Traff
   constexpr double most_off = 0.15;
   constexpr double software_ns = 10'000; // of the bridge and the qdisc
   const double off = std::abs(wire.min_ns - wire.expected_ns);
-  const lab::Host* host = lab::find_host(record.lab, sink);
   if (host != nullptr && host->down.rate_bps != 0 &&
       off > std::max(most_off * wire.expected_ns, software_ns))
     return std::nullopt;
