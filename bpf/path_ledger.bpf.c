@@ -239,18 +239,6 @@ int open_cpu(void* ctx)
   return 0;
 }
 
-/* The caller becomes an endpoint of host 0 until it is told otherwise: what one border costs is
- * tried out on it. */
-__u32 trial_slot = PATH_OTHER;
-
-SEC("raw_tp")
-int become(void* ctx)
-{
-  struct path_cpu* cpu = open_book();
-  if (cpu) path_become(cpu, trial_slot, 0);
-  return 0;
-}
-
 /* Charges the running stretch and copies the book; EAGAIN if an interrupt charged something
  * meanwhile. */
 SEC("raw_tp")

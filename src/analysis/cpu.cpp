@@ -19,8 +19,7 @@ CpuResult average(const Sum& sum)
   result.app_system_ns = sum.cpu.app_system_ns / sum.cells;
   result.rxe_ns = sum.cpu.rxe_ns / sum.cells;
   result.softirq_ns = sum.cpu.softirq_ns / sum.cells;
-  const auto total = static_cast<double>(sum.cpu.app_user_ns + sum.cpu.app_system_ns +
-                                         sum.cpu.rxe_ns + sum.cpu.softirq_ns);
+  const auto total = static_cast<double>(sum.cpu.all_ns());
   constexpr double gib = 1024.0 * 1024 * 1024;
   if (sum.bytes != 0)
     result.seconds_per_gib = rounded(total / 1e9 / (static_cast<double>(sum.bytes) / gib));

@@ -43,7 +43,7 @@ std::uint64_t part_of(const record::Cpu& cpu, const std::string& part)
   if (part == "system") return cpu.app_system_ns;
   if (part == "rxe") return cpu.rxe_ns;
   if (part == "softirq") return cpu.softirq_ns;
-  return cpu.app_user_ns + cpu.app_system_ns + cpu.rxe_ns + cpu.softirq_ns;
+  return cpu.all_ns();
 }
 
 std::uint64_t percentile_of(const record::Histogram& latency, const std::string& percentile)

@@ -85,12 +85,23 @@ private:
     proof_.problems.push_back({exit, fmt::format("{}: {}", cell.id, text)});
   }
 
-  void presence()
+  /// The conditions under which the traffic is to be measured.
+  [[nodiscard]] std::vector<std::string_view> conditions_of(const std::string& traffic) const
   {
     std::vector<std::string_view> conditions{baseline};
     if (!record_.lab.faultless()) conditions.push_back(faulted);
+    const auto& groups = record_.lab.groups;
+    if (std::any_of(groups.begin(), groups.end(), [&](const std::vector<std::string>& group) {
+          return has_path(record_.lab, group) && group.front() == traffic;
+        }))
+      conditions.push_back(with_path);
+    return conditions;
+  }
+
+  void presence()
+  {
     for (const lab::Traffic& traffic : record_.lab.traffic)
-      for (const std::string_view condition : conditions)
+      for (const std::string_view condition : conditions_of(traffic.name))
         for (std::uint32_t repeat = 0; repeat < record_.lab.measure.repeat; ++repeat) {
           const auto found =
               std::count_if(record_.cells.begin(), record_.cells.end(), [&](const Cell& c) {
@@ -136,14 +147,14 @@ private:
       if (i.overflowed != 0 && !small_queue(record_.lab, i))
         problem(cell, fmt::format("the queue of packets {} overflowed {} times", place,
                                   count_words(i.overflowed)));
-      if (cell.condition != baseline) continue;
+      if (cell.condition == faulted) continue;
       if (!i.applied_as_requested)
         problem(
             cell,
             fmt::format("the link shape of packets {} reads back different from what was requested",
                         place));
       if (i.dropped != 0)
-        problem(cell, fmt::format("{} packets {} were dropped in a baseline",
+        problem(cell, fmt::format("{} packets {} were dropped without a fault",
                                   count_words(i.dropped), place));
     }
   }
@@ -205,7 +216,7 @@ private:
   {
     for (const Flow& flow : cell.flows) {
       if (window_ns({&cell, &flow}) == 0) problem(cell, flow.traffic + " has no measuring window");
-      if (cell.condition == baseline) baseline_end(cell, flow);
+      if (cell.condition != faulted) baseline_end(cell, flow);
       // A program's setting up may take longer than its traffic, but not ten times as long.
       if (is_command(flow.traffic) && flow.bytes != 0 && flow.window_ns < cell.window_ns / 10)
         problem(cell, fmt::format("traffic bypassed the fabric: {} bytes passed, which {} would "

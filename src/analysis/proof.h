@@ -22,7 +22,7 @@ struct Proof {
 /// - at the receiver's port (or behind the sender's) at least the packets passed that the delivered
 /// payload needs, with the
 ///   bytes that these have: the traffic crossed the fabric;
-/// - no queue overflowed, unless the lab asks for a small one; no packet was lost in a baseline;
+/// - no queue overflowed, unless the lab asks for a small one; no packet was lost without a fault;
 /// - payload was checked, and none was wrong unless a fault corrupts packets;
 /// - every baseline flow ended as the lab expects, well unless it says otherwise, and delivered
 /// something. A *faulted* flow that broke is a

@@ -11,6 +11,7 @@ namespace rdmalab::analysis {
 
 inline constexpr std::string_view baseline = "baseline";
 inline constexpr std::string_view faulted = "faulted";
+inline constexpr std::string_view with_path = "path"; ///< a baseline with the path ledger
 
 /// One traffic in one repeat. Points into the Record, which has to outlive it.
 struct Sample {

@@ -13,13 +13,14 @@
 
 namespace rdmalab::analysis {
 
-RDMALAB_JSON(HostPath, host, cpu_ns, stage_ns, stage_percent, syscalls, syscalls_all, copies,
-             copied, checksums, wakeups, switches, softirqs, packets_in, packets_out,
-             ledger_percent, against_scheduler)
+RDMALAB_JSON(HostPath, host, cpu_ns, traced_ns, stage_ns, stage_percent, syscalls, syscalls_all,
+             copies, copied, checksums, wakeups, switches, softirqs, packets_in, packets_out,
+             against_scheduler)
 RDMALAB_JSON(WireTime, to, frames, frame_bytes, min_ns, mean_ns, expected_ns)
-RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, hosts, interrupts, wire)
+RDMALAB_JSON(TrafficPath, traffic, transport, message_bytes, messages, goodput_bps,
+             traced_goodput_bps, hosts, interrupts, wire)
 RDMALAB_JSON(CostFit, traffics, transport, host, message_ns, message_error, byte_ns, byte_error, r2)
-RDMALAB_JSON(PathReport, traffic, fits, missing, border_ns)
+RDMALAB_JSON(PathReport, traffic, fits, missing)
 
 namespace {
 
@@ -71,7 +72,7 @@ std::optional<double> against_scheduler(const record::Cpu& cpu, const record::Pa
 }
 
 HostPath host_path(const record::PathHost& sum, const record::Cpu& cpu, double messages,
-                   double payload, std::uint64_t border_ns)
+                   double payload)
 {
   HostPath path;
   path.host = sum.host;
@@ -79,7 +80,7 @@ HostPath host_path(const record::PathHost& sum, const record::Cpu& cpu, double m
     return short_of(static_cast<double>(count) / messages);
   };
   const auto all = static_cast<double>(total(sum.stage_ns));
-  path.cpu_ns = short_of(all / messages);
+  path.traced_ns = short_of(all / messages);
   for (const auto& [stage, ns] : sum.stage_ns) {
     path.stage_ns[stage] = each(ns);
     path.stage_percent[stage] = all > 0 ? short_of(100 * static_cast<double>(ns) / all) : 0;
@@ -94,8 +95,6 @@ HostPath host_path(const record::PathHost& sum, const record::Cpu& cpu, double m
   path.softirqs = each(sum.softirqs);
   path.packets_in = each(sum.packets_in);
   path.packets_out = each(sum.packets_out);
-  if (all > 0)
-    path.ledger_percent = short_of(100 * static_cast<double>(total(sum.borders) * border_ns) / all);
   if (const auto agreement = against_scheduler(cpu, sum))
     path.against_scheduler = short_of(*agreement);
   return path;
@@ -152,21 +151,56 @@ std::optional<WireTime> wire_time(const record::Record& record, const lab::Traff
   return wire;
 }
 
-std::optional<TrafficPath> traffic_path(const record::Record& record, const lab::Traffic& traffic,
-                                        std::uint64_t border_ns)
+/// The traffic's samples in which it ran by itself.
+std::vector<Sample> alone(const record::Record& record, const lab::Traffic& traffic,
+                          std::string_view condition)
 {
-  std::vector<Sample> samples = samples_of(record, traffic.name, baseline);
-  std::erase_if(samples,
-                [](const Sample& s) { return !s.cell->path || s.cell->traffic.size() != 1; });
+  std::vector<Sample> samples = samples_of(record, traffic.name, condition);
+  std::erase_if(samples, [](const Sample& s) { return s.cell->traffic.size() != 1; });
+  return samples;
+}
+
+/// What the samples' windows hold together.
+struct Sum {
+  std::uint64_t payload = 0;
+  std::map<std::string, record::Cpu> cpu; ///< by host
+
+  explicit Sum(const std::vector<Sample>& samples)
+  {
+    for (const Sample& s : samples) {
+      payload += s.flow->bytes;
+      for (const record::Cpu& c : s.cell->cpu)
+        for (const auto field : {&record::Cpu::app_user_ns, &record::Cpu::app_system_ns,
+                                 &record::Cpu::rxe_ns, &record::Cpu::softirq_ns})
+          cpu[c.host].*field += c.*field;
+    }
+  }
+  /// A message that the window's border cut counts by the part of its bytes that arrived.
+  [[nodiscard]] double messages(const lab::Traffic& traffic) const
+  {
+    return static_cast<double>(payload) / static_cast<double>(traffic.message_bytes);
+  }
+};
+
+std::optional<TrafficPath> traffic_path(const record::Record& record, const lab::Traffic& traffic)
+{
+  std::vector<Sample> samples = alone(record, traffic, with_path);
+  std::erase_if(samples, [](const Sample& s) { return !s.cell->path; });
+  const std::vector<Sample> plain_samples = alone(record, traffic, baseline);
+  Sum traced(samples);
+  Sum plain(plain_samples);
+  if (traced.payload == 0 || plain.payload == 0 || traffic.message_bytes == 0) return std::nullopt;
+
   TrafficPath path;
   path.traffic = traffic.name;
   path.transport = transport_of(traffic);
   path.message_bytes = traffic.message_bytes;
-  std::uint64_t payload = 0;
+  path.goodput_bps = short_of(mean(goodputs(plain_samples)));
+  path.traced_goodput_bps = short_of(mean(goodputs(samples)));
+  const double messages = traced.messages(traffic);
+  path.messages = static_cast<std::uint64_t>(std::llround(messages));
   std::vector<record::PathHost> hosts;
-  std::map<std::string, record::Cpu> cpu;
   for (const Sample& s : samples) {
-    payload += s.flow->bytes;
     path.interrupts += static_cast<double>(s.cell->path->interrupts);
     for (const record::PathHost& host : s.cell->path->hosts) {
       const auto same = std::find_if(hosts.begin(), hosts.end(), [&](const record::PathHost& h) {
@@ -177,20 +211,15 @@ std::optional<TrafficPath> traffic_path(const record::Record& record, const lab:
       else
         add(*same, host);
     }
-    for (const record::Cpu& c : s.cell->cpu) {
-      cpu[c.host].app_user_ns += c.app_user_ns;
-      cpu[c.host].app_system_ns += c.app_system_ns;
-    }
   }
-  if (payload == 0 || traffic.message_bytes == 0) return std::nullopt;
-  // A message that the window's border cut counts by the part of its bytes that arrived.
-  const double messages = static_cast<double>(payload) / static_cast<double>(traffic.message_bytes);
-  path.messages = static_cast<std::uint64_t>(std::llround(messages));
   path.interrupts = short_of(path.interrupts / messages);
   for (const record::PathHost& host : hosts)
-    if (host.host == traffic.from || host.host == traffic.to)
+    if (host.host == traffic.from || host.host == traffic.to) {
       path.hosts.push_back(
-          host_path(host, cpu[host.host], messages, static_cast<double>(payload), border_ns));
+          host_path(host, traced.cpu[host.host], messages, static_cast<double>(traced.payload)));
+      path.hosts.back().cpu_ns =
+          short_of(static_cast<double>(plain.cpu[host.host].all_ns()) / plain.messages(traffic));
+    }
   path.wire = wire_time(record, traffic, samples);
   return path;
 }
@@ -255,7 +284,6 @@ std::optional<PathReport> path_report(const record::Record& record)
   for (const record::Cell& cell : record.cells) {
     if (!cell.path) continue;
     kept = true;
-    report.border_ns = cell.path->border_ns;
     for (const std::string& function : cell.path->missing)
       if (std::find(report.missing.begin(), report.missing.end(), function) == report.missing.end())
         report.missing.push_back(function);
@@ -263,8 +291,7 @@ std::optional<PathReport> path_report(const record::Record& record)
   if (!kept) return std::nullopt;
   for (const lab::Traffic& traffic : record.lab.traffic)
     if (traffic.kind != lab::TrafficKind::command)
-      if (auto path = traffic_path(record, traffic, report.border_ns))
-        report.traffic.push_back(std::move(*path));
+      if (auto path = traffic_path(record, traffic)) report.traffic.push_back(std::move(*path));
   report.fits = fits_of(record, report.traffic);
   return report;
 }
@@ -292,8 +319,7 @@ Problems judge_paths(const record::Record& record)
         bad(cell, "no CPU time to compare the stages of " + host.host + " with");
         continue;
       }
-      const auto all = static_cast<double>(cpu->app_user_ns + cpu->app_system_ns + cpu->rxe_ns +
-                                           cpu->softirq_ns);
+      const auto all = static_cast<double>(cpu->all_ns());
       const auto stages = static_cast<double>(total(host.stage_ns));
       if (std::abs(stages - all) > tolerance * all)
         bad(cell, fmt::format("the stages of {} add up to {:.1f} % of its CPU time", host.host,

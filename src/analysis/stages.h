@@ -10,20 +10,22 @@
 #include <string>
 #include <vector>
 
-/// The ordinary path, counted: what the path ledger of the baseline cells says a message costs,
-/// stage by stage. docs/measures.md tells what each figure is.
+/// The ordinary path, counted: what the path ledger says a message costs, stage by stage. It is
+/// kept in cells of its own; the baseline, which runs without it, says what it costs.
+/// docs/measures.md tells what each figure is.
 namespace rdmalab::analysis {
 
 /// The stages in the order of a message's way down and up.
 const std::vector<std::string>& stage_names();
 
-/// One host's cost for one traffic. Figures per message are means over the windows of all baseline
-/// repeats; ns are instructions on the virtual clock.
+/// One host's cost for one traffic. Figures per message are means over the windows of all repeats;
+/// ns are instructions on the virtual clock.
 struct HostPath {
   std::string host;
-  double cpu_ns = 0;                      ///< per message: the sum of the stages
+  double cpu_ns = 0;                      ///< per message, in the baseline: without this ledger
+  double traced_ns = 0;                   ///< per message with it: the sum of the stages
   std::map<std::string, double> stage_ns; ///< per message; a stage that can't be seen is absent
-  std::map<std::string, double> stage_percent; ///< of the host's CPU time
+  std::map<std::string, double> stage_percent; ///< of traced_ns
   std::map<std::string, double> syscalls;      ///< per message, by name
   double syscalls_all = 0;
   double copies = 0;    ///< of payload between user memory and the kernel's, per message
@@ -34,7 +36,6 @@ struct HostPath {
   double softirqs = 0;
   double packets_in = 0;
   double packets_out = 0;
-  double ledger_percent = 0; ///< of the host's CPU time: about what the ledger itself cost
   std::optional<double> against_scheduler; ///< the book's time of endpoints / the scheduler's
 };
 RDMALAB_JSON_DECLARE(HostPath)
@@ -54,7 +55,9 @@ struct TrafficPath {
   std::string traffic;
   std::string transport; ///< "tcp", "rdma write", "rdma send", "rdma read"
   std::uint64_t message_bytes = 0;
-  std::uint64_t messages = 0; ///< delivered in the windows
+  std::uint64_t messages = 0;    ///< delivered in the windows
+  double goodput_bps = 0;        ///< of the baseline
+  double traced_goodput_bps = 0; ///< with the path ledger
   std::vector<HostPath> hosts;
   double interrupts = 0; ///< hard interrupts of the machine, per message
   std::optional<WireTime> wire;
@@ -79,11 +82,10 @@ struct PathReport {
   std::vector<TrafficPath> traffic;
   std::vector<CostFit> fits;        ///< of three sizes and more
   std::vector<std::string> missing; ///< functions that this kernel would not let us trace
-  std::uint64_t border_ns = 0;      ///< what the ledger costs each time a stage ends
 };
 RDMALAB_JSON_DECLARE(PathReport)
 
-/// Absent if no baseline cell kept a path ledger. Traffics that ran together, and programs, have no
+/// Absent if no cell kept a path ledger. Traffics that ran together, and programs, have no
 /// path: whose message it was can't be told.
 std::optional<PathReport> path_report(const record::Record& record);
 

@@ -1,6 +1,7 @@
 #include "analysis/sweep.h"
 
 #include "analysis/analyse.h"
+#include "analysis/samples.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/units.h"
@@ -37,12 +38,12 @@ Result<record::Record> run_point(Context& context, const lab::Lab& lab, std::uin
   TRY_ASSIGN(plan::Plan plan, plan::make_plan(lab::at_rate(lab, rate_ppm)));
   if (!unfaulted.empty())
     std::erase_if(plan.cells,
-                  [](const plan::Cell& c) { return c.condition == plan::Condition::baseline; });
+                  [](const plan::Cell& c) { return c.condition != plan::Condition::faulted; });
   const std::string title = lab.name + " at " + units::format_share(rate_ppm);
   TRY_ASSIGN(record::Record record, execute_plan(context, plan, title, options.where));
   if (unfaulted.empty()) {
     for (const record::Cell& cell : record.cells)
-      if (cell.condition == "baseline") unfaulted.push_back(cell);
+      if (cell.condition != analysis::faulted) unfaulted.push_back(cell);
   } else {
     record.cells.insert(record.cells.begin(), unfaulted.begin(), unfaulted.end());
   }

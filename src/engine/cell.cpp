@@ -1,11 +1,11 @@
 #include "engine/cell.h"
 
 #include "base/clock.h"
+#include "base/json.h"
 #include "base/random.h"
 #include "base/wide.h"
 #include "engine/cell_faults.h"
 #include "engine/kernel_log.h"
-#include "measure/path.h"
 #include "net/fabric.h"
 #include "plan/planner.h"
 #include "traffic/endpoint.h"
@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::uint64_t ready_timeout_ns = 30 * second_ns;
 constexpr std::uint16_t first_port = 18515;
+constexpr std::uint64_t ahead_ns = 2'000'000; ///< of the traffic, for a reading of the ledger
 
 /// The plan with names of its own for one cell of one run: namespaces and RDMA devices are seen by
 /// the whole kernel.
@@ -115,11 +116,31 @@ std::map<std::string, std::uint64_t> difference(const std::map<std::string, std:
   return result;
 }
 
-/// The ledger of a cell: the path ledger where the lab asks for it, otherwise the CPU ledger.
+/// The ledger of a cell: one of the two.
 struct Books {
-  std::optional<measure::CpuLedger> cpu;
-  std::optional<measure::PathLedger> path;
+  measure::CpuLedger* cpu = nullptr;
+  measure::PathLedger* path = nullptr;
 };
+
+Result<Books> open_books(CellServices& services, bool path,
+                         const std::vector<measure::CpuHost>& accounts)
+{
+  Books books;
+  if (path) {
+    if (!services.path_ledger) {
+      TRY_ASSIGN(services.path_ledger, measure::PathLedger::load(true));
+    }
+    books.path = &*services.path_ledger;
+    TRY(books.path->open(accounts));
+  } else {
+    if (!services.cpu_ledger) {
+      TRY_ASSIGN(services.cpu_ledger, measure::CpuLedger::load(true));
+    }
+    books.cpu = &*services.cpu_ledger;
+    TRY(books.cpu->open(accounts));
+  }
+  return books;
+}
 
 /// All counters and the ledger at one instant.
 struct Reading {
@@ -130,7 +151,7 @@ struct Reading {
 
 Status read_cpu(const Books& books, Reading& reading)
 {
-  if (books.path) {
+  if (books.path != nullptr) {
     TRY_ASSIGN(reading.path, books.path->reading());
     reading.cpu = reading.path->cpu;
   } else {
@@ -244,7 +265,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   record::Cell& record = state->record;
   record.id = cell.id;
   record.traffic = cell.traffic;
-  record.condition = cell.condition == plan::Condition::faulted ? "faulted" : "baseline";
+  record.condition = Json(cell.condition).get<std::string>();
   record.repeat = cell.repeat;
   record.seed = cell.seed;
 
@@ -284,17 +305,8 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     TRY(pair.target.wait_ready(at_most(ready_timeout_ns)));
     TRY(pair.initiator.wait_ready(at_most(ready_timeout_ns)));
   }
-  Books books;
-  if (plan.lab.measure.path) {
-    TRY_ASSIGN(books.path, measure::PathLedger::load(true));
-    TRY(books.path->open(accounts));
-  } else {
-    books.cpu = std::move(services.ledger);
-    if (!books.cpu) {
-      TRY_ASSIGN(books.cpu, measure::CpuLedger::load(true));
-    }
-    TRY(books.cpu->open(accounts));
-  }
+  TRY_ASSIGN(const Books books,
+             open_books(services, cell.condition == plan::Condition::path, accounts));
 
   // The condition comes after set-up, so that a fault hits traffic and not the exchange before it.
   TRY_ASSIGN(const auto applied,
@@ -321,7 +333,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
       ends.push_back({traffics[i], &state->pairs[i].initiator, &state->pairs[i].target});
     TRY(faults->arm(ends, schedule.start_ns));
   }
-  if (books.path) books.path->restart_wire();
+  if (books.path != nullptr) books.path->restart_wire();
   for (Pair& pair : state->pairs) {
     TRY(pair.target.start(schedule));
     TRY(pair.initiator.start(schedule));
@@ -343,13 +355,13 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
     return t->kind == lab::TrafficKind::command;
   });
   // Reading takes a while, in which the first packets would go uncounted: a window that begins with
-  // the traffic has its counters read before.
+  // the traffic has all read before.
   const bool from_start = programs || measure.warmup_ns == 0;
   Reading begin;
   if (from_start) {
     TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
   }
-  sleep_until_ns(from_start ? schedule.start_ns : schedule.window_begin_ns);
+  sleep_until_ns(from_start ? schedule.start_ns - ahead_ns : schedule.window_begin_ns);
   TRY(read_cpu(books, begin));
   if (!from_start) {
     TRY_ASSIGN(begin.counters, read_counters(plan, fabric));
@@ -363,7 +375,7 @@ Result<CellRun> CellRun::execute(const plan::Plan& original, const plan::Cell& c
   TRY(read_cpu(books, end));
   TRY_ASSIGN(end.counters, read_counters(plan, fabric));
   fill_in(record, plan, begin, end);
-  if (books.path) record.path = books.path->path_between(*begin.path, *end.path);
+  if (books.path != nullptr) record.path = books.path->path_between(*begin.path, *end.path);
   if (!programs) {
     TRY_ASSIGN(initiators, collect(&Pair::initiator));
   }

@@ -2,6 +2,7 @@
 
 #include "base/result.h"
 #include "measure/cpu.h"
+#include "measure/path.h"
 #include "plan/plan.h"
 #include "record/record.h"
 
@@ -13,9 +14,10 @@ namespace rdmalab::engine {
 
 /// What an engine brings along for a cell.
 struct CellServices {
-  /// A loaded CPU ledger, not yet opened; absent: execute_cell() loads one itself, which takes some
-  /// tenths of a second.
-  std::optional<measure::CpuLedger> ledger;
+  /// Ledgers that are loaded, but not yet open; a cell that finds the one absent that it keeps
+  /// loads it itself, which takes some tenths of a second.
+  std::optional<measure::CpuLedger> cpu_ledger;
+  std::optional<measure::PathLedger> path_ledger;
   /// Called right before the first message is sent.
   std::function<void()> first_packet;
   /// Appended to the names of namespaces and RDMA devices, so that two runs on one host don't meet.

@@ -92,15 +92,13 @@ bool asked_to_snapshot()
   return line && line->find("rdmalab.snapshot=1") != std::string::npos;
 }
 
-Result<CellRun> execute(Channel& channel, std::optional<measure::CpuLedger> ledger)
+Result<CellRun> execute(Channel& channel, CellServices services)
 {
   TRY_ASSIGN(const std::string text, channel.request());
   TRY_ASSIGN(const Request request, decode_request(text));
   if (request.plan.cells.size() != 1)
     return Error{Exit::guest, "execute a plan that has not exactly one cell", 0, {}, {}};
   channel.set_state(GuestState::running);
-  CellServices services;
-  services.ledger = std::move(ledger);
   services.first_packet = [&channel] { channel.set_state(GuestState::traffic); };
   return CellRun::execute(request.plan, request.plan.cells.front(), std::move(services));
 }
@@ -127,10 +125,15 @@ Status serve()
     respond(channel, prepared.error());
     return {};
   }
-  // Loading the CPU ledger reads all of the kernel's BTF: once, before the snapshot.
+  // Loading a ledger reads all of the kernel's BTF: once, before the snapshot. The path ledger is
+  // for few cells, so that a guest without a snapshot leaves it to them.
   auto ledger = measure::CpuLedger::load(true);
+  CellServices services;
+  const bool snapshot = asked_to_snapshot();
+  if (snapshot)
+    if (auto path = measure::PathLedger::load(true)) services.path_ledger = std::move(path).value();
   channel.set_state(GuestState::ready);
-  if (asked_to_snapshot()) {
+  if (snapshot) {
     TRY(stop_machine());
     settle();
   }
@@ -138,7 +141,8 @@ Status serve()
     respond(channel, ledger.error());
     return {};
   }
-  auto run = execute(channel, std::move(ledger).value());
+  services.cpu_ledger = std::move(ledger).value();
+  auto run = execute(channel, std::move(services));
   if (!run) {
     respond(channel, run.error());
     return {};

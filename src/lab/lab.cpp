@@ -91,6 +91,13 @@ const Traffic* find_traffic(const Lab& lab, const std::string& name)
   return named(lab.traffic, name);
 }
 
+bool has_path(const Lab& lab, const std::vector<std::string>& group)
+{
+  if (!lab.measure.path || group.size() != 1) return false;
+  const Traffic* traffic = find_traffic(lab, group.front());
+  return traffic != nullptr && traffic->kind != TrafficKind::command;
+}
+
 const Host* find_host(const Lab& lab, const std::string& name)
 {
   return named(lab.topology.hosts, name);

@@ -242,6 +242,9 @@ RDMALAB_JSON_DECLARE(Lab)
 
 /// Null for a name that the lab doesn't have.
 const Traffic* find_traffic(const Lab& lab, const std::string& name);
+/// Whether the path of a group's messages is to be counted: where the lab asks for it, of one
+/// traffic by itself that is no program. Whose message it was can't be told elsewhere.
+bool has_path(const Lab& lab, const std::vector<std::string>& group);
 const Host* find_host(const Lab& lab, const std::string& name);
 
 /// Verbs over siw.

@@ -1,6 +1,5 @@
 #include "measure/path.h"
 
-#include "base/clock.h"
 #include "cpu_ledger.h"
 #include "ebpf/log.h"
 #include "measure/accounts.h"
@@ -23,7 +22,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <sched.h>
 #include <spdlog/fmt/fmt.h>
 #include <unistd.h>
 
@@ -114,7 +112,6 @@ struct PathLedger::State {
   std::vector<CpuHost> hosts;
   std::vector<std::string> missing;
   int cpus = 0;
-  std::uint64_t border_ns = 0;
 
   Status attach();
 };
@@ -193,31 +190,6 @@ Status PathLedger::open(const std::vector<CpuHost>& hosts)
                       bpf_map__fd(skeleton->maps.devices)}));
   for (std::uint32_t i = 0; i < hosts.size(); ++i)
     if (hosts[i].name == "fabric") skeleton->data->fabric = i;
-  return find_border_cost();
-}
-
-/// The same system calls without the programs and with them; the book says how many borders there
-/// were. sched_yield() has one stage within: two borders at trace points, two at a function.
-Status PathLedger::find_border_cost()
-{
-  constexpr int rounds = 200;
-  auto* skeleton = state_->skeleton.get();
-  const auto trial = [] {
-    const std::uint64_t began = monotonic_ns();
-    for (int i = 0; i < rounds; ++i) ::sched_yield();
-    return monotonic_ns() - began;
-  };
-  cpu_set_t before;
-  CPU_ZERO(&before);
-  ::sched_getaffinity(0, sizeof(before), &before);
-  const int here = ::sched_getcpu();
-  cpu_set_t only;
-  CPU_ZERO(&only);
-  CPU_SET(here, &only);
-  ::sched_setaffinity(0, sizeof(only), &only);
-
-  (void)trial();
-  const std::uint64_t without_ns = trial();
   TRY(state_->attach());
   for (int cpu = 0; cpu < state_->cpus; ++cpu) {
     TRY_ASSIGN(const auto refused, run_on_cpu(skeleton->progs.open_cpu, cpu));
@@ -225,21 +197,6 @@ Status PathLedger::find_border_cost()
       return system_error(static_cast<int>(*refused),
                           fmt::format("open the path ledger's book of CPU {}", cpu));
   }
-  TRY_ASSIGN(const PathReading first, reading());
-  skeleton->data->trial_slot = PATH_SYSTEM << 3; // of host 0: on the way out of this call
-  TRY(run_on_cpu(skeleton->progs.become, here));
-  const std::uint64_t with_ns = trial();
-  skeleton->data->trial_slot = PATH_OTHER;
-  TRY(run_on_cpu(skeleton->progs.become, here));
-  const auto self = static_cast<std::uint32_t>(::gettid());
-  (void)bpf_map_delete_elem(bpf_map__fd(skeleton->maps.tasks), &self);
-  TRY_ASSIGN(const PathReading second, reading());
-  ::sched_setaffinity(0, sizeof(before), &before);
-
-  std::uint64_t borders = 0;
-  for (std::size_t slot = 0; slot < 32; ++slot)
-    borders += second.borders[slot] - first.borders[slot];
-  if (borders != 0 && with_ns > without_ns) state_->border_ns = (with_ns - without_ns) / borders;
   return {};
 }
 
@@ -321,7 +278,6 @@ record::Path PathLedger::path_between(const PathReading& begin, const PathReadin
   record::Path path;
   path.interrupts = end.interrupts - begin.interrupts;
   path.unbalanced = end.unbalanced - begin.unbalanced;
-  path.border_ns = state_->border_ns;
   path.missing = state_->missing;
   const auto* bss = state_->skeleton->bss;
   for (std::size_t i = 0; i < state_->hosts.size(); ++i) {

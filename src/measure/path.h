@@ -30,8 +30,7 @@ public:
   /// Loads the programs, as CpuLedger::load(). A function that this kernel doesn't have, or won't
   /// let us trace, is no error: see missing().
   static Result<PathLedger> load(bool with_rxe);
-  /// Attaches them and opens the books; once. Finds out what one border costs: on the way it makes
-  /// a few hundred system calls.
+  /// Attaches them and opens the books; once.
   Status open(const std::vector<CpuHost>& hosts);
 
   Result<PathReading> reading() const;
@@ -50,7 +49,6 @@ public:
 private:
   struct State;
   explicit PathLedger(std::unique_ptr<State> state);
-  Status find_border_cost();
   std::unique_ptr<State> state_;
 };
 

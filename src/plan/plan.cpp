@@ -4,7 +4,9 @@
 
 namespace rdmalab::plan {
 
-RDMALAB_JSON_ENUM(Condition, {{Condition::baseline, "baseline"}, {Condition::faulted, "faulted"}})
+RDMALAB_JSON_ENUM(Condition, {{Condition::baseline, "baseline"},
+                              {Condition::faulted, "faulted"},
+                              {Condition::path, "path"}})
 RDMALAB_JSON(Shaper, host, up, device, unfaulted, faulted, faults)
 RDMALAB_JSON(HostNode, name, netns, device, port, rdma, mac, ip)
 RDMALAB_JSON(Fabric, netns, bridge, mtu, offloads, hosts, shapers)

@@ -47,7 +47,8 @@ struct Fabric {
 };
 RDMALAB_JSON_DECLARE(Fabric)
 
-enum class Condition { baseline, faulted };
+/// `path` is the baseline once more with the path ledger, whose cost is so in no other figure.
+enum class Condition { baseline, faulted, path };
 RDMALAB_JSON_DECLARE(Condition)
 
 /// The unit of execution: traffics that run together, one condition, one repeat; a fresh kernel's

@@ -59,13 +59,17 @@ HostNode host_node(const std::string& name, std::size_t index)
 /// Repeat by repeat, so that a slow change of the machine hits all conditions alike.
 std::vector<Cell> make_cells(const lab::Lab& lab)
 {
-  std::vector<Condition> conditions{Condition::baseline};
-  if (!lab.faultless()) conditions.push_back(Condition::faulted);
+  const auto conditions = [&lab](const std::vector<std::string>& group) {
+    std::vector<Condition> wanted{Condition::baseline};
+    if (!lab.faultless()) wanted.push_back(Condition::faulted);
+    if (has_path(lab, group)) wanted.push_back(Condition::path);
+    return wanted;
+  };
 
   std::vector<Cell> cells;
   for (std::uint32_t repeat = 0; repeat < lab.measure.repeat; ++repeat)
     for (const auto& group : lab.groups)
-      for (const Condition condition : conditions)
+      for (const Condition condition : conditions(group))
         cells.push_back({fmt::format("{}/{}/{}", fmt::join(group, "+"),
                                      Json(condition).get<std::string>(), repeat),
                          group, condition, repeat, mix64(lab.seed, repeat)});

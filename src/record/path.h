@@ -55,7 +55,6 @@ struct Path {
   std::vector<PathWire> wire;       ///< by receiver and size of frame, in classes of 512 B
   std::uint64_t interrupts = 0;     ///< hard interrupts of the machine: timers; a veth has none
   std::uint64_t unbalanced = 0;     ///< ends of stages that fitted no beginning
-  std::uint64_t border_ns = 0;      ///< what one border costs, found out before the window
   std::vector<std::string> missing; ///< functions that could not be traced
 };
 RDMALAB_JSON_DECLARE(Path)

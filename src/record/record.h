@@ -63,6 +63,11 @@ struct Cpu {
       0; ///< endpoint processes, in the kernel, without softirq that ran on their back
   std::uint64_t rxe_ns = 0;     ///< work items of rdma_rxe on the workqueue rxe_wq
   std::uint64_t softirq_ns = 0; ///< softirq time spent on packets of this namespace
+
+  [[nodiscard]] std::uint64_t all_ns() const
+  {
+    return app_user_ns + app_system_ns + rxe_ns + softirq_ns;
+  }
 };
 RDMALAB_JSON_DECLARE(Cpu)
 
@@ -155,7 +160,7 @@ RDMALAB_JSON_DECLARE(TraceInfo)
 struct Cell {
   std::string id;
   std::vector<std::string> traffic;
-  std::string condition; ///< "baseline" or "faulted"
+  std::string condition; ///< "baseline", "faulted" or "path": a baseline with the path ledger
   std::uint32_t repeat = 0;
   std::uint64_t seed = 0;
   std::uint64_t window_ns = 0;
@@ -164,7 +169,7 @@ struct Cell {
   std::uint32_t cpus = 1;
   std::vector<Flow> flows;
   std::vector<Cpu> cpu;
-  std::optional<Path> path; ///< only with `measure: {path: on}`
+  std::optional<Path> path; ///< only under the condition "path"
   std::vector<Counters> counters;
   std::vector<Impairment> impairments;
   std::map<std::string, std::string>

@@ -19,7 +19,7 @@ RDMALAB_JSON(PathHost, host, stage_ns, borders, syscalls, wakeups, switches, wor
              packets_in, packets_out, copies_in, copied_in, copies_out, copied_out, checksums,
              task_ns, stolen_ns, waited_ns)
 RDMALAB_JSON(PathWire, to, frames, bytes, ns, min_ns)
-RDMALAB_JSON(Path, hosts, wire, interrupts, unbalanced, border_ns, missing)
+RDMALAB_JSON(Path, hosts, wire, interrupts, unbalanced, missing)
 RDMALAB_JSON(Cell, id, traffic, condition, repeat, seed, window_ns, busy_ns, cpus, flows, cpu, path,
              counters, impairments, offloads, streams, rules, firings, packets, trace_info,
              problems, kernel_log)

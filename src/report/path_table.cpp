@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include <spdlog/fmt/fmt.h>
@@ -125,6 +126,55 @@ std::string software(const TrafficPath& t, const HostPath& h)
   return text + ".";
 }
 
+/// Changes from one figure to another, for example "-2 to 13 % (tcp at client)".
+class Changes {
+public:
+  void add(double from, double to, const std::string& what)
+  {
+    if (from <= 0) return;
+    const double percent = std::round(100 * (to / from - 1)) + 0.0; // no -0
+    least_ = std::min(least_, percent);
+    most_ = std::max(most_, percent);
+    if (std::abs(percent) > std::abs(greatest_)) {
+      greatest_ = percent;
+      where_ = what;
+    }
+  }
+  [[nodiscard]] std::string words() const
+  {
+    if (where_.empty()) return "0 %";
+    const std::string range =
+        least_ == most_ ? fmt::format("{} %", most_) : fmt::format("{} to {} %", least_, most_);
+    return fmt::format("{} ({})", range, where_);
+  }
+
+private:
+  double least_ = std::numeric_limits<double>::infinity();
+  double most_ = -std::numeric_limits<double>::infinity();
+  double greatest_ = 0;
+  std::string where_; ///< of the greatest
+};
+
+std::string cost_of_tracing(const PathReport& report)
+{
+  Changes cpu;
+  Changes goodput;
+  double off = 0;
+  for (const TrafficPath& t : report.traffic) {
+    goodput.add(t.goodput_bps, t.traced_goodput_bps, t.traffic);
+    for (const HostPath& h : t.hosts) {
+      cpu.add(h.cpu_ns, h.traced_ns, fmt::format("{} at {}", t.traffic, h.host));
+      if (h.against_scheduler) off = std::max(off, std::abs(*h.against_scheduler - 1));
+    }
+  }
+  return fmt::format(
+      "The stages and counts come from cells of their own, so that no goodput and no "
+      "CPU time has the path ledger's cost in it. There it adds {} to a message's "
+      "CPU time and {} to goodput. The endpoints' time agrees with the scheduler's "
+      "to {:.1f} %.",
+      cpu.words(), goodput.words(), 100 * off);
+}
+
 } // namespace
 
 std::vector<PathGrid> path_grids(const PathReport& report)
@@ -154,20 +204,7 @@ std::vector<std::string> path_sentences(const PathReport& report)
                                         fmt::join(none, ", ")));
       if (is_rdma(t)) sentences.push_back(software(t, h));
     }
-  double least = 100;
-  double most = 0;
-  double off = 0;
-  for (const TrafficPath& t : report.traffic)
-    for (const HostPath& h : t.hosts) {
-      least = std::min(least, h.ledger_percent);
-      most = std::max(most, h.ledger_percent);
-      if (h.against_scheduler) off = std::max(off, std::abs(*h.against_scheduler - 1));
-    }
-  if (!report.traffic.empty())
-    sentences.push_back(fmt::format(
-        "The path ledger itself is about {:.0f} to {:.0f} % of the CPU shown (some {} ns at each "
-        "border between stages). The endpoints' time agrees with the scheduler's to {:.1f} %.",
-        least, most, report.border_ns, 100 * off));
+  if (!report.traffic.empty()) sentences.push_back(cost_of_tracing(report));
   if (const auto [few, many] =
           std::ranges::minmax_element(report.traffic, {}, &TrafficPath::interrupts);
       few != report.traffic.end())

@@ -6,8 +6,8 @@ namespace rdmalab::traffic {
 
 namespace {
 
-constexpr std::uint64_t words_ns = 5'000'000'000; ///< a few TCP retransmissions at a lossy fabric
-constexpr std::uint64_t order_lead_ns = 2'000'000;
+constexpr std::uint64_t words_ns = 5'000'000'000;  ///< a few TCP retransmissions at a lossy fabric
+constexpr std::uint64_t order_lead_ns = 5'000'000; ///< for both ends, and a reading of all counters
 constexpr std::uint64_t server_lead_ns = 300'000'000; ///< for a program to begin listening
 constexpr std::uint64_t least_ns = 1'000'000'000;
 constexpr std::uint64_t most_ns = 30'000'000'000;

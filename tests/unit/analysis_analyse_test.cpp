@@ -355,7 +355,7 @@ TEST(Proof, QueueOverflowUnlessTheQueueIsSmallOnPurpose)
 TEST(Proof, LossInABaseline)
 {
   expect_invalid([](record::Record& r) { to_server(r, "roce/baseline/1").dropped = 1; },
-                 "dropped in a baseline");
+                 "dropped without a fault");
 }
 
 TEST(Proof, Offloads)

@@ -83,6 +83,20 @@ TEST(Planner, WithoutFaultsThereIsOnlyTheBaseline)
                                                      "roce/baseline/1", "tcp/baseline/1"));
 }
 
+TEST(Planner, ThePathIsCountedInACellOfItsOwn)
+{
+  lab::Lab lab = two_hosts();
+  lab.measure.path = true;
+  lab.measure.repeat = 1;
+  lab.groups = {{"roce"}, {"roce", "tcp"}};
+  EXPECT_THAT(ids(planned(lab)),
+              ElementsAre("roce/baseline/0", "roce/path/0", "roce+tcp/baseline/0"))
+      << "whose message it was can't be told where two run together";
+  lab.faults = {fault(FaultKind::loss)};
+  lab.groups = {{"tcp"}};
+  EXPECT_THAT(ids(planned(lab)), ElementsAre("tcp/baseline/0", "tcp/faulted/0", "tcp/path/0"));
+}
+
 TEST(Planner, TrafficsOfAGroupShareACell)
 {
   lab::Lab lab = two_hosts();

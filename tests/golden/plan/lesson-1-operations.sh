@@ -48,14 +48,14 @@ tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1000 delay 20us rate
 
 # 5. Traffic
 # rdmalab sends its own, checked traffic here. Public tools that come near:
-#   read-256: ip netns exec rl-server ib_read_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   read-256: ip netns exec rl-client ib_read_bw -m 4096 -s 256 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   read-4k: ip netns exec rl-server ib_read_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   read-4k: ip netns exec rl-client ib_read_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   read-16k: ip netns exec rl-server ib_read_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   read-16k: ip netns exec rl-client ib_read_bw -m 4096 -s 16384 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
-#   read-64k: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
-#   read-64k: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   read-256: ip netns exec rl-server ib_read_bw -m 4096 -s 256 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   read-256: ip netns exec rl-client ib_read_bw -m 4096 -s 256 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   read-4k: ip netns exec rl-server ib_read_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   read-4k: ip netns exec rl-client ib_read_bw -m 4096 -s 4096 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   read-16k: ip netns exec rl-server ib_read_bw -m 4096 -s 16384 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   read-16k: ip netns exec rl-client ib_read_bw -m 4096 -s 16384 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
+#   read-64k: ip netns exec rl-server ib_read_bw -m 4096 -s 65536 -t 2 -q 1 -u 14 -D 1 -F -d rxe1 &
+#   read-64k: ip netns exec rl-client ib_read_bw -m 4096 -s 65536 -t 2 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   send-imm: ip netns exec rl-server ib_send_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
 #   send-imm: ip netns exec rl-client ib_send_bw -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe0 10.0.0.2
 #   write-imm: ip netns exec rl-server ib_write_bw --write_with_imm -m 4096 -s 4096 -t 16 -q 1 -u 14 -D 1 -F -d rxe1 &
