@@ -1,6 +1,6 @@
 /* The path ledger's state machine and what the kernel side and the C++ side share: the CPU ledger
- * (cpu_ledger.h) told apart by stages of a message's path. It replaces the CPU ledger where a lab
- * asks for it, and costs more.
+ * (cpu_ledger.h) told apart by stages of a message's path. It costs more, so it is kept in cells of
+ * its own, in place of the CPU ledger.
  *
  * A slot is a host, a kind of context (process in user mode, process in the kernel, rxe's work
  * item, softirq) and the stage in which that context is. Each CPU has one running stretch that
@@ -68,6 +68,7 @@ enum path_count {
   PATH_CHECKSUMS = 10,
   PATH_STOLEN_NS = 11, /* softirqs and interrupts on the back of this host's endpoints */
   PATH_WAITED_NS = 12, /* from a wake-up while idle until the endpoint that was woken ran */
+  PATH_BORDERS = 13,   /* stretches that ended */
 };
 
 struct path_cpu {
@@ -89,7 +90,6 @@ struct path_cpu {
   __u64 interrupts; /* hard interrupts handled */
   __u64 unbalanced; /* exits that fitted no entry */
   __u64 ns[PATH_SLOTS];
-  __u64 borders[PATH_SLOTS]; /* stretches that ended in this slot: each cost one program's run */
   __u64 count[PATH_ROWS * PATH_COUNTS];
 };
 
@@ -113,8 +113,7 @@ struct path_wire {
 #else
 #define PATH_ASSERT _Static_assert
 #endif
-PATH_ASSERT(sizeof(struct path_cpu) == 104 + 8 * (1024 + 1024 + 32 * 16),
-            "shared with the BPF side");
+PATH_ASSERT(sizeof(struct path_cpu) == 104 + 8 * (1024 + 32 * 16), "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_task) == 16, "shared with the BPF side");
 PATH_ASSERT(sizeof(struct path_wire) == 32, "shared with the BPF side");
 PATH_ASSERT(PATH_HOSTS * 32 == PATH_MACHINE, "hosts' slots end where the machine's begin");
@@ -161,7 +160,7 @@ static inline void path_charge(struct path_cpu* cpu)
     if (__sync_val_compare_and_swap(&cpu->last, last, now) != last) continue;
     slot = cpu->slot & (PATH_SLOTS - 1);
     __sync_fetch_and_add(&cpu->ns[slot], now - last);
-    __sync_fetch_and_add(&cpu->borders[slot], 1);
+    path_count(cpu, slot, PATH_BORDERS, 1);
     return;
   }
 }

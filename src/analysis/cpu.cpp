@@ -38,10 +38,7 @@ std::map<std::string, CpuResult> cpu_of(const std::vector<Sample>& samples)
     for (const record::Flow& flow : s.cell->flows) bytes += flow.bytes;
     for (const record::Cpu& cpu : s.cell->cpu) {
       Sum& sum = sums[cpu.host];
-      sum.cpu.app_user_ns += cpu.app_user_ns;
-      sum.cpu.app_system_ns += cpu.app_system_ns;
-      sum.cpu.rxe_ns += cpu.rxe_ns;
-      sum.cpu.softirq_ns += cpu.softirq_ns;
+      sum.cpu += cpu;
       sum.window_ns += s.cell->window_ns != 0 ? s.cell->window_ns : window_ns(s);
       sum.bytes += bytes;
       ++sum.cells;

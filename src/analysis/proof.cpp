@@ -90,7 +90,7 @@ private:
   {
     std::vector<std::string_view> conditions{baseline};
     if (!record_.lab.faultless()) conditions.push_back(faulted);
-    const auto& groups = record_.lab.groups;
+    const auto groups = groups_of(record_.lab);
     if (std::any_of(groups.begin(), groups.end(), [&](const std::vector<std::string>& group) {
           return has_path(record_.lab, group) && group.front() == traffic;
         }))

@@ -44,14 +44,13 @@ void add(std::map<std::string, std::uint64_t>& to, const std::map<std::string, s
 void add(record::PathHost& to, const record::PathHost& from)
 {
   add(to.stage_ns, from.stage_ns);
-  add(to.borders, from.borders);
   add(to.syscalls, from.syscalls);
   for (const auto field :
-       {&record::PathHost::wakeups, &record::PathHost::switches, &record::PathHost::work_items,
-        &record::PathHost::softirqs, &record::PathHost::packets_in, &record::PathHost::packets_out,
-        &record::PathHost::copies_in, &record::PathHost::copied_in, &record::PathHost::copies_out,
-        &record::PathHost::copied_out, &record::PathHost::checksums, &record::PathHost::task_ns,
-        &record::PathHost::stolen_ns, &record::PathHost::waited_ns})
+       {&record::PathHost::borders, &record::PathHost::wakeups, &record::PathHost::switches,
+        &record::PathHost::work_items, &record::PathHost::softirqs, &record::PathHost::packets_in,
+        &record::PathHost::packets_out, &record::PathHost::copies_in, &record::PathHost::copied_in,
+        &record::PathHost::copies_out, &record::PathHost::copied_out, &record::PathHost::checksums,
+        &record::PathHost::task_ns, &record::PathHost::stolen_ns, &record::PathHost::waited_ns})
     to.*field += from.*field;
 }
 
@@ -161,18 +160,15 @@ std::vector<Sample> alone(const record::Record& record, const lab::Traffic& traf
 }
 
 /// What the samples' windows hold together.
-struct Sum {
+struct Windows {
   std::uint64_t payload = 0;
   std::map<std::string, record::Cpu> cpu; ///< by host
 
-  explicit Sum(const std::vector<Sample>& samples)
+  explicit Windows(const std::vector<Sample>& samples)
   {
     for (const Sample& s : samples) {
       payload += s.flow->bytes;
-      for (const record::Cpu& c : s.cell->cpu)
-        for (const auto field : {&record::Cpu::app_user_ns, &record::Cpu::app_system_ns,
-                                 &record::Cpu::rxe_ns, &record::Cpu::softirq_ns})
-          cpu[c.host].*field += c.*field;
+      for (const record::Cpu& c : s.cell->cpu) cpu[c.host] += c;
     }
   }
   /// A message that the window's border cut counts by the part of its bytes that arrived.
@@ -187,8 +183,8 @@ std::optional<TrafficPath> traffic_path(const record::Record& record, const lab:
   std::vector<Sample> samples = alone(record, traffic, with_path);
   std::erase_if(samples, [](const Sample& s) { return !s.cell->path; });
   const std::vector<Sample> plain_samples = alone(record, traffic, baseline);
-  Sum traced(samples);
-  Sum plain(plain_samples);
+  Windows traced(samples);
+  Windows plain(plain_samples);
   if (traced.payload == 0 || plain.payload == 0 || traffic.message_bytes == 0) return std::nullopt;
 
   TrafficPath path;
@@ -312,7 +308,7 @@ Problems judge_paths(const record::Record& record)
         });
     std::uint64_t borders = 0;
     for (const record::PathHost& host : cell.path->hosts) {
-      borders += total(host.borders);
+      borders += host.borders;
       const auto cpu = std::find_if(cell.cpu.begin(), cell.cpu.end(),
                                     [&](const record::Cpu& c) { return c.host == host.host; });
       if (cpu == cell.cpu.end()) {

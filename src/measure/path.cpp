@@ -212,7 +212,6 @@ Result<PathReading> PathLedger::reading() const
   auto* skeleton = state_->skeleton.get();
   PathReading total;
   total.ns.resize(PATH_SLOTS);
-  total.borders.resize(PATH_SLOTS);
   total.count.resize(std::size_t{PATH_ROWS} * PATH_COUNTS);
   std::vector<path_cpu> books(static_cast<std::size_t>(state_->cpus));
   for (int cpu = 0; cpu < state_->cpus; ++cpu) {
@@ -228,10 +227,7 @@ Result<PathReading> PathLedger::reading() const
     if (bpf_map_lookup_elem(bpf_map__fd(skeleton->maps.readings), &zero, books.data()) != 0)
       return system_error("read the path ledger");
     const path_cpu& book = books[static_cast<std::size_t>(cpu)];
-    for (std::size_t i = 0; i < total.ns.size(); ++i) {
-      total.ns[i] += book.ns[i];
-      total.borders[i] += book.borders[i];
-    }
+    for (std::size_t i = 0; i < total.ns.size(); ++i) total.ns[i] += book.ns[i];
     for (std::size_t i = 0; i < total.count.size(); ++i) total.count[i] += book.count[i];
     total.interrupts += book.interrupts;
     total.unbalanced += book.unbalanced;
@@ -268,7 +264,6 @@ record::Path PathLedger::path_between(const PathReading& begin, const PathReadin
 {
   PathReading d = end;
   subtract(d.ns, begin.ns);
-  subtract(d.borders, begin.borders);
   subtract(d.count, begin.count);
   subtract(d.syscalls, begin.syscalls);
   subtract(d.task_ns, begin.task_ns);
@@ -288,14 +283,13 @@ record::Path PathLedger::path_between(const PathReading& begin, const PathReadin
       for (std::uint32_t stage = 0; stage < 8; ++stage) {
         std::string name = stage_name(kind, stage);
         if (blind.contains(name) && stage != PATH_BASE) name = stage_name(kind, PATH_BASE);
-        const std::size_t slot = i * 32 + std::size_t{kind} * 8 + stage;
-        host.stage_ns[name] += d.ns[slot];
-        host.borders[name] += d.borders[slot];
+        host.stage_ns[name] += d.ns[i * 32 + std::size_t{kind} * 8 + stage];
       }
     for (std::uint32_t number = 0; number < PATH_SYSCALLS; ++number)
       if (const auto calls = d.syscalls[i * PATH_SYSCALLS + number]; calls != 0)
         host.syscalls[syscall_name(number)] += calls;
     const auto counted = [&](path_count what) { return d.count[i * PATH_COUNTS + what]; };
+    host.borders = counted(PATH_BORDERS);
     host.wakeups = counted(PATH_WAKEUPS);
     host.switches = counted(PATH_SWITCHES);
     host.work_items = counted(PATH_WORK_ITEMS);

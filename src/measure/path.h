@@ -13,9 +13,8 @@ namespace rdmalab::measure {
 /// The path ledger at one instant, since it was opened: all CPUs together. Indices are those of
 /// bpf/path_ledger.h.
 struct PathReading {
-  CpuReading cpu;                ///< the same accounts as the CPU ledger's
-  std::vector<std::uint64_t> ns; ///< by slot
-  std::vector<std::uint64_t> borders;
+  CpuReading cpu;                      ///< the same accounts as the CPU ledger's
+  std::vector<std::uint64_t> ns;       ///< by slot
   std::vector<std::uint64_t> count;    ///< by host and path_count
   std::vector<std::uint64_t> syscalls; ///< by host and number
   std::vector<std::uint64_t> task_ns;  ///< by host: what the scheduler says of its endpoints
@@ -24,7 +23,8 @@ struct PathReading {
 };
 
 /// Like CpuLedger, but each host's time is told apart by the stages of a message's path, and calls,
-/// copies, wake-ups and packets are counted. Costs more than the CPU ledger, which it replaces.
+/// copies, wake-ups and packets are counted. Costs more than the CPU ledger, in
+/// whose place it is kept.
 class PathLedger {
 public:
   /// Loads the programs, as CpuLedger::load(). A function that this kernel doesn't have, or won't

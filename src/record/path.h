@@ -19,7 +19,7 @@ struct PathHost {
   /// "softirq", "wakeup", "scheduler". All that the ledger could see is there, 0 included; a stage
   /// with a missing point is not.
   std::map<std::string, std::uint64_t> stage_ns;
-  std::map<std::string, std::uint64_t> borders;  ///< times that the ledger ran at a stage's end
+  std::uint64_t borders = 0;                     ///< stretches that ended: the ledger charged one
   std::map<std::string, std::uint64_t> syscalls; ///< of endpoints, by name
   std::uint64_t wakeups = 0;                     ///< tasks that this host's code woke
   std::uint64_t switches = 0;                    ///< to an endpoint or an rxe worker of this host

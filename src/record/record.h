@@ -68,6 +68,15 @@ struct Cpu {
   {
     return app_user_ns + app_system_ns + rxe_ns + softirq_ns;
   }
+  /// The same host's time in another window.
+  Cpu& operator+=(const Cpu& other)
+  {
+    app_user_ns += other.app_user_ns;
+    app_system_ns += other.app_system_ns;
+    rxe_ns += other.rxe_ns;
+    softirq_ns += other.softirq_ns;
+    return *this;
+  }
 };
 RDMALAB_JSON_DECLARE(Cpu)
 

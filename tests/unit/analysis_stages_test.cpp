@@ -21,7 +21,7 @@ record::PathHost host_of(const std::string& name, std::uint64_t messages, std::u
                    {"copy", payload / 4},
                    {"stack", payload / 2},
                    {"rxe", 0}};
-  host.borders = {{"copy", 2 * messages}, {"stack", 3 * messages}};
+  host.borders = 5 * messages;
   host.syscalls = {{"sendto", messages}, {"epoll_wait", messages / 2}};
   host.copies_in = 2 * messages;
   host.copied_in = payload;
