@@ -11,15 +11,10 @@
  *
  * So the main loop, when something woke it, waits here until the vCPU thread sleeps, and only then
  * goes on. The vCPU needs the main loop only when it sleeps: under instruction counting it runs due
- * timers itself. A busy guest may not sleep for long, and QEMU's own real-time timers and its
- * monitor want to be served: once the vCPU thread has had the processor for `patience_ns` the main
- * loop goes on all the same. A vCPU that has run that long is in the middle of a stretch, not at
- * its end, or so it is hoped: each time is a small risk. With 10 ms it was taken some 50 times a
- * cell and now and then lost on a loaded machine; with 100 ms it is 9 times, and no run is slower.
- * A few times a cell the vCPU does not go on without the main loop, so much longer is no better.
- * Its processor time counts and not the wall's, for on a loaded machine a thread that is a
- * few instructions from its end may be kept waiting for many milliseconds. `give_up_ns` of wall
- * time is for a thread that waits for something else.
+ * timers of the virtual clock itself. An overdue timer of the real clock would make it spin until
+ * the main loop has run it (icount_get_limit), so there must be none: guest.cpp turns off the one
+ * that a restored guest has. `give_up_ns` is for what nobody thought of: better a run that may not
+ * repeat than one that hangs.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -37,10 +32,8 @@
 static _Atomic unsigned running;
 static _Atomic unsigned waiting; /* the main loop waits for that word */
 static _Thread_local int is_vcpu;
-static clockid_t vcpu_clock; /* its processor time; valid once it runs */
 
-static const long long patience_ns = 100 * 1000 * 1000;
-static const long long give_up_ns = 2000LL * 1000 * 1000;
+static const long long give_up_ns = 60LL * 1000 * 1000 * 1000;
 
 /* QEMU names the thread that runs all vCPUs in turn "ALL CPUs/TCG". */
 int pthread_setname_np(pthread_t thread, const char* name)
@@ -50,7 +43,6 @@ int pthread_setname_np(pthread_t thread, const char* name)
   if (strstr(name, "CPU") != NULL && strstr(name, "TCG") != NULL &&
       pthread_equal(thread, pthread_self())) {
     is_vcpu = 1;
-    if (pthread_getcpuclockid(thread, &vcpu_clock) != 0) vcpu_clock = CLOCK_MONOTONIC;
     atomic_store(&running, 1);
   }
   return next(thread, name);
@@ -78,20 +70,19 @@ static int is_main(void)
   return known == 1;
 }
 
-static long long now_ns(clockid_t clock)
+static long long now_ns(void)
 {
   struct timespec t = {0, 0};
-  clock_gettime(clock, &t);
+  clock_gettime(CLOCK_MONOTONIC, &t);
   return t.tv_sec * 1000000000LL + t.tv_nsec;
 }
 
 static void wait_for_vcpu(void)
 {
-  static const struct timespec glance = {0, 5 * 1000 * 1000};
-  const long long used = now_ns(vcpu_clock), begin = now_ns(CLOCK_MONOTONIC);
+  static const struct timespec glance = {1, 0};
+  const long long begin = now_ns();
   atomic_store(&waiting, 1);
-  while (atomic_load(&running) != 0 && now_ns(vcpu_clock) - used < patience_ns &&
-         now_ns(CLOCK_MONOTONIC) - begin < give_up_ns)
+  while (atomic_load(&running) != 0 && now_ns() - begin < give_up_ns)
     syscall(SYS_futex, &running, FUTEX_WAIT_PRIVATE, 1, &glance, NULL, 0);
   atomic_store(&waiting, 0);
 }
