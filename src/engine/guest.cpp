@@ -57,14 +57,15 @@ Result<Guest> Guest::start(const Options& options, std::string_view request)
   add({"-chardev", fmt::format("socket,id=monitor,fd={}", theirs.get()), "-mon",
        "chardev=monitor,mode=control"});
   add({"-serial", "file:" + (folder.path() / "console").string()});
-  if (!options.incoming.empty()) add({"-incoming", "file:" + options.incoming.string()});
   // A restored guest would announce its network cards five times, by a timer of the real clock;
   // while that is overdue, the vCPU gets no instructions until QEMU's main loop has run it (see
   // turns/turns.c). It has no cards.
-  add({"-global", "migration.announce-rounds=0"});
+  const bool restored = !options.incoming.empty();
+  if (restored)
+    add({"-incoming", "file:" + options.incoming.string(), "-global",
+         "migration.announce-rounds=0"});
 
   TRY_ASSIGN(Fd log, open_file(folder.path() / "qemu.log", O_WRONLY | O_CREAT | O_APPEND));
-  const bool restored = !options.incoming.empty();
   if (!restored && !request.empty()) TRY(channel.write_request(request));
   spdlog::trace("{}", fmt::join(arguments, " "));
   Process::Options process_options{{channel.fd(), theirs.get()}, log.get(), {}};

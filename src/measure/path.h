@@ -23,8 +23,8 @@ struct PathReading {
 };
 
 /// Like CpuLedger, but each host's time is told apart by the stages of a message's path, and calls,
-/// copies, wake-ups and packets are counted. Costs more than the CPU ledger, in
-/// whose place it is kept.
+/// copies, wake-ups and packets are counted. Costs more than the CPU ledger, in whose place it is
+/// kept.
 class PathLedger {
 public:
   /// Loads the programs, as CpuLedger::load(). A function that this kernel doesn't have, or won't

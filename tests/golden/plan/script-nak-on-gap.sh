@@ -43,8 +43,8 @@ ip netns exec rl-server rdma link add rxe1 type rxe netdev eth0
 
 # 4. The links: one netem at each port's egress, the last thing before a host
 # limit is computed so that the queue itself never drops a packet.
-tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 1526 delay 20us rate 250mbit seed 16321491304643971414
-tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1526 delay 20us rate 250mbit seed 4585330820673184961
+tc -n rl-fabric qdisc add dev p0 root handle 1: netem limit 1731 delay 300us rate 250mbit seed 16321491304643971414
+tc -n rl-fabric qdisc add dev p1 root handle 1: netem limit 1731 delay 300us rate 250mbit seed 4585330820673184961
 
 # 5. Traffic, unfaulted
 # rdmalab sends its own, checked traffic here. Public tools that come near:
